@@ -131,16 +131,6 @@ describe("audience-mock", () => {
     await expectFailure(args, message, "audience-mock --help");
   });
 
-  it.each([
-    ["no JSON", "{", "JSON"],
-    ["an unknown field", { organisations: [] }, '"organisations" is none of organizations'],
-    ["an organization without keys", [{ id: "acme", appId: "a" }], "organizations[0].apiKeys is required"],
-  ])("a seed file with %s is an error that names the problem", async (_, content, message) => {
-    const file = await seedFile(content);
-
-    await expectFailure(["--port", "0", "--seed", file], `--seed ${file}: `, message);
-  });
-
   it("calls the webhooks of its seed, and ends at once though a receiver hangs", async () => {
     const receiver = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => {

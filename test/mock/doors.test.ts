@@ -288,11 +288,4 @@ describe("What a browser asks for by itself", () => {
       await expectUntouched();
     },
   );
-
-  it("any other path is logged", async () => {
-    await open();
-
-    expect((await send("/api/v1/favicon.ico")).status).toBe(401);
-    expect(mock.requests.map(({ path }) => path)).toEqual(["/api/v1/favicon.ico"]);
-  });
 });

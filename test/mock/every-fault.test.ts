@@ -122,28 +122,6 @@ describe("everyFault, a planted bug", () => {
     ]);
     expect(String(found.cause)).toContain("to have a length of 2 but got 3");
   });
-
-  it("a retry of one's own around the client is found", async () => {
-    const found = await foundIn(
-      async (mock) => {
-        const { v2 } = new AudienceClient(mock.clientOptions);
-        const { email: id } = orders[0]!.contact;
-        const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
-        const channels = { email: { status: "subscribed" } };
-        const identifiers = [{ type: "email" as const, id, channels, consent }];
-        const upsert = () =>
-          v2.contacts.upsert({ identifiers, firstName: "Ada", listIds: [], triggerWelcomeEmail: true });
-        await upsert().catch(upsert);
-        expect(stateOf(mock).welcomeEmails).toHaveLength(1);
-      },
-      {
-        mock: { organizations: [{ id: "mock-organization", apiKeys: ["k"], appId: "a", welcomeFlow: true }] },
-      },
-    );
-
-    expect([found.kind, found.request.route]).toEqual(["reset-after", "POST /v2/contacts"]);
-    expect(String(found.cause)).toContain("to have a length of 1 but got 2");
-  });
 });
 
 describe("everyFault, an error", () => {
@@ -167,28 +145,18 @@ describe("everyFault, an error", () => {
     expect(found.cause).toBe(own);
   });
 
-  it("FaultFound names the fault with which a job never ends, and a cause that has no text", async () => {
-    const job = (end: () => unknown) => async (mock: MockService) => {
+  it("FaultFound names the fault with which a job never ends", async () => {
+    const job = async (mock: MockService) => {
       await mock.fetch("https://audience-mock.example/api/v1/customer");
-      if (mock.requests[0]?.fault === "500-before") await end();
+      if (mock.requests[0]?.fault === "500-before") await new Promise(() => {});
     };
-    const kinds = ["latency", "500-before"] as const;
 
-    const endless = await foundIn(
-      job(() => new Promise(() => {})),
-      { kinds, timeoutMs: 300 },
-    );
+    const endless = await foundIn(job, { kinds: ["latency", "500-before"], timeoutMs: 300 });
+
     expect(endless.message).toBe(
       'the job fails if "500-before" affects its request 1 (v1.customers.list, GET /api/v1/customer): ' +
         "the job did not end within 300 ms",
     );
-    const thrown: unknown = Object.create(null);
-    const textless = await foundIn(
-      job(() => Promise.reject(thrown)),
-      { kinds },
-    );
-    expect(textless.message).toMatch(/: a value that has no text$/);
-    expect(textless.cause).toBe(thrown);
   });
 
   it("a job that never ends without a fault is named after its time", async () => {
@@ -215,10 +183,7 @@ describe("everyFault, an error", () => {
 
   it.each([
     ["a job without a request", async () => undefined, {}, "sent no request"],
-    ["no job", undefined, {}, "job must be a function"],
     ["an unknown kind", nightly, { kinds: ["explode"] }, "options.kinds[0] must be one of reset-before"],
-    ["an unknown option", nightly, { fault: "hang" }, "options.fault is not a recognized field"],
-    ["an unknown option of the mock", nightly, { mock: { clocks: 1 } }, "clocks is not a recognized field"],
   ])("%s is refused", async (_, job, options, message) => {
     // @ts-expect-error -- a caller from JavaScript has no compiler.
     const result: Promise<unknown> = everyFault(job, options);

@@ -190,29 +190,8 @@ describe("a list of faults", () => {
   });
 });
 
-it.each([
-  [{ kind: "hang", operation: "v1.event.send" }, /^fault\.operation must be one of v1.customers.upsert/],
-  [{ kind: "hang", times: 0 }, /^fault\.times must be a number from 1$/],
-  [{ kind: "hang", probability: 2 }, /^fault\.probability must be a number from 0 to 1$/],
-  [{ kind: "explode" }, /^fault\.kind must be one of reset-before/],
-])("a misspelt fault is refused: %j", async (fault, message) => {
-  const { mock } = await inProcess.open();
-
-  // @ts-expect-error -- a caller from JavaScript or JSON has no compiler.
-  expect(() => mock.addFault(fault)).toThrow(message);
-});
-
 describe("in process", () => {
   afterEach(() => void vi.useRealTimers());
-
-  it("a reset resembles that of fetch: its cause has the code ECONNRESET", async () => {
-    const { call } = await inProcess.open({ faults: [{ kind: "reset-before" }] });
-
-    await expect(call("/v2/lists")).rejects.toMatchObject({
-      message: "fetch failed",
-      cause: { code: "ECONNRESET" },
-    });
-  });
 
   it("an aborted signal rejects with its reason, and nothing arrives", async () => {
     const { mock, call } = await inProcess.open();

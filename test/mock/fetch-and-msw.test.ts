@@ -53,28 +53,6 @@ it("links in responses lead to the mock's own base URL, which may be that of the
   expect(own.requests).toHaveLength(2);
 });
 
-it.each<[string, unknown, string]>([
-  ["options that are a string", "https://api.test", "options must be an object, not a string"],
-  ["a misspelt option", { baseURL: "https://api.test" }, "options.baseURL is not a recognized field"],
-  ["an invalid base URL", { baseUrl: "nope" }, "options.baseUrl must be a base URL"],
-  ["a query at its end", { baseUrl: "https://api.test/?key=1" }, "options.baseUrl must be a base URL"],
-])("handlers are refused with %s", (_, given, message) => {
-  // Safe: a test in JavaScript can pass any value.
-  const handlers = () => mswHandlers(mock, given as Parameters<typeof mswHandlers>[1]);
-
-  expect(handlers).toThrow(TypeError);
-  expect(handlers).toThrow(message);
-});
-
-it.each([
-  ["nothing", undefined],
-  ["the options", { baseUrl: "https://api.test" }],
-])("in place of a mock, %s is refused, with the way out", (_, given) => {
-  expect(() => mswHandlers(given as never)).toThrow(
-    new TypeError("mswHandlers takes a mock, as `createMockService()` returns it."),
-  );
-});
-
 const api = "https://api.example.com";
 
 it.each([

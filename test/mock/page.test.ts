@@ -104,15 +104,6 @@ describe("The root is", () => {
     expect(headers.get("content-type")).toMatch(/^text\/plain/);
     expect(headers.get("vary")).toBe("accept");
   });
-
-  it("neither logged nor counted, as the favicon is not", async () => {
-    await root("text/html");
-    await open.call("/favicon.ico");
-    const { gauges } = await view();
-
-    expect(open.mock.requests).toEqual([]);
-    expect(gauges).toEqual([{ limit: 3, intervalMs: 10_000, used: 0, waitMs: 0 }]);
-  });
 });
 
 it("The page is the one that its parts build", async () => {

@@ -281,12 +281,4 @@ describe("resubscriptions", () => {
       "NON_SUBSCRIBED → SUBSCRIBED",
     ]);
   });
-
-  it("asksAgain throws as unsubscribe does", async () => {
-    const { mock } = await open({ contacts: [{ email }] });
-
-    expect(() => mock.asksAgain("bob@example.com")).toThrow('no contact of "acme" is "bob@example.com"');
-    // Safe: it is wrong on purpose.
-    expect(() => mock.asksAgain(ada, { channel: "sms" as "email" })).toThrow("must be one of email, phone");
-  });
 });

@@ -118,27 +118,6 @@ describe("Of a request the record has", () => {
   });
 });
 
-describe("A body of more than 10 MiB", () => {
-  const sized = (bytes: number) => `{"email":"ada@example.com"}${" ".repeat(bytes - 27)}`;
-  const LARGEST = 10 * 1024 * 1024;
-
-  it("is a 413, and is not kept", async () => {
-    const { call, mock } = await recorded();
-    const taken = await call("/api/v1/customer/create", { rawBody: sized(LARGEST) });
-    const refused = await call("/api/v1/customer/create", { rawBody: sized(LARGEST + 1) });
-    const v2 = await call("/v2/contacts", { rawBody: sized(2 * LARGEST) });
-
-    expect([taken.status, refused.status, v2.status]).toEqual([201, 413, 413]);
-    expect(refused.body).toEqual({ message: "the body is larger than 10 MiB, the mock's own limit" });
-    expect(mock.requests.map(({ body }) => body)).toEqual([
-      { email: "ada@example.com" },
-      undefined,
-      undefined,
-    ]);
-    expect(mock.organization("acme").contacts).toHaveLength(1);
-  });
-});
-
 describe("The record tells what a request changed", () => {
   it.each<[string, path: string, body: object, changes: string[]]>([
     ["a new contact", create, { phone: "4915112345678" }, ["created", "phone NON_SUBSCRIBED"]],

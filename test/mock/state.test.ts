@@ -40,12 +40,6 @@ async function open(variants: Partial<MockVariants> = {}, contacts: MockOrganiza
   return { post, mock, state: () => mock.organization("acme") };
 }
 
-it("A list without a creation time has that of the mock, in whole seconds", async () => {
-  const { state } = await open();
-
-  expect(state().groups).toStrictEqual([{ id: "news", name: "News", type: "LIST", created_at: 100 }]);
-});
-
 it("An address and a number that a contact no longer has can be used again", async () => {
   const { post, state } = await open({}, [{ email: "ada@example.com", phone: "1111111" }]);
   await post(CREATE, { phone: "1111111", email: "augusta@example.com" });
@@ -89,15 +83,6 @@ it("reset() restores the seed, and ends the log and the faults; the state is a c
   expect(await post(CREATE, { email: "ada@example.com" })).toBe(201);
 });
 
-it("With v2ListIds replaced, a remaining membership does not change", async () => {
-  const { post, state } = await open({ v2ListIds: "replaced" });
-  const contact = { firstName: "Ada", identifiers: [emailIdentifier("ada@example.com")] };
-  await post(V2, { ...contact, listIds: ["news"] });
-  await post(V2, { ...contact, listIds: ["news"] });
-
-  expect(state().memberships).toMatchObject([{ listId: "news", joinedAt: seconds(101) }]);
-});
-
 it("An automation run after joining a list has the time of the joining", async () => {
   const { post, state } = await open();
   await post("/api/v1/contact-groups/news/contacts", { email: "ada@example.com" });
@@ -131,15 +116,6 @@ it("An event contains only the sent fields; without a uniqueIdentifier each even
   expect(automationRuns.map(({ automation }) => automation)).toEqual(["Thanks"]);
 });
 
-it("v2 fields that v1 does not have are kept where a later write omits them", async () => {
-  const { post, state } = await open();
-  const contact = { firstName: "Ada", listIds: [], identifiers: [emailIdentifier("ada@example.com")] };
-  await post(V2, { ...contact, plan: "gold", seats: 1 });
-  await post(V2, { ...contact, seats: 2 });
-
-  expect(state().contacts[0]?.other_fields).toEqual({ plan: "gold", seats: 2 });
-});
-
 it("A consent replaces the one of the same identifier, and is stored beside those of other identifiers", async () => {
   const { post, state } = await open();
   const sourced = (one: object, source: string) => ({ ...one, consent: { ...consent, source } });
@@ -170,14 +146,6 @@ it("A contact without an e-mail address gets no welcome e-mail", async () => {
   expect(status).toBe(200);
   expect(state().contacts[0]?.first_name).toBe("Ada");
   expect(state().welcomeEmails).toEqual([]);
-});
-
-it("A seed's contact has the states of the seed, without a confirmation", async () => {
-  const { state } = await open({ doubleOptIn: "pending" }, [
-    { email: "ada@example.com", email_opt_in: "SUBSCRIBED", double_opt_in: true },
-  ]);
-
-  expect(state().contacts[0]?.email_opt_in).toBe("SUBSCRIBED");
 });
 
 const seeded = (contacts: MockContactSeed[], more: object = {}) =>
@@ -225,10 +193,4 @@ it("A number as the seed leads to the same ids, and another to others", () => {
   expect(idsOf(7)).toEqual(idsOf(7));
   expect(new Set([...idsOf(7), ...idsOf(8)]).size).toBe(4);
   expect(idsOf(7)[0]).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/);
-});
-
-it("The error for an unknown organization names those that there are", () => {
-  expect(() => createMockService().organization("globex")).toThrow(
-    new TypeError('no organization has the id or key "globex"; there are: mock-organization'),
-  );
 });
