@@ -24,7 +24,6 @@ describe("a telephone number", () => {
     ["+44 20 7946 0018", "+442079460018"],
     ["0044 7700 900142", "+447700900142"],
     ["+49 (0)30 23125 017", "+493023125017"],
-    ["+1 (212) 555-0123", "+12125550123"],
     ["'+44 7700 900218", "+447700900218"],
     ["＋353 20 915 0077", "+353209150077"],
     ["+٨٨٠ ١٧١١ ٢٣٤٥٦٧", "+8801711234567"],
@@ -40,9 +39,7 @@ describe("a telephone number", () => {
     ["4.42079E+11", "was rounded by a spreadsheet"],
     ["+1 646-555-0187 ext. 4", "more than one number, or other text"],
     ["+33 6 39 98 20 11 / +33 1 99 00 20 11", "more than one number, or other text"],
-    ["+33639982011 +33199002011", "more than one number, or other text"],
     ["call after six", "more than one number, or other text"],
-    ["+44", "is not a number that any country has"],
     ["+0 20 7946 0018", "is not a number that any country has"],
   ])("%s is reported, not guessed", (written, problem) => {
     const reading = parsePhone(written);

@@ -100,18 +100,6 @@ describe("npm run demo", () => {
       expect(run.out).not.toContain(absent);
   });
 
-  it("reads every section of both exports", () => {
-    const sections = run.out.matchAll(/^ +(\d+) {2}(?:Klaviyo|Mailchimp) +(\w+)/gm);
-    expect([...sections].map(([, rows, file]) => `${rows} ${file}`)).toEqual([
-      "62 klaviyo",
-      "8 mailchimp",
-      "4 mailchimp",
-      "46 mailchimp",
-      "15 mailchimp",
-    ]);
-    expect(run.out).toContain(" 135  rows in all");
-  });
-
   it("shows the valid rows with their consents, and then each row that is left out, with its reason", () => {
     expect(run.out).toMatch(/112 rows are valid:[^]*23 rows are not valid and are left out:/);
     expect(run.out).toContain(
@@ -161,12 +149,6 @@ describe("npm run demo", () => {
 });
 
 describe("the command line", () => {
-  it("has a help", async () => {
-    const { code, out } = await runOnTerminal(["--help"]);
-    expect(code).toBe(0);
-    expect(out).toContain("Usage: npm run demo");
-  });
-
   it.each([
     [["--fast"], "Unknown option '--fast'"],
     [["live"], "Unexpected argument 'live'"],
@@ -180,16 +162,6 @@ describe("the command line", () => {
     expect(out).toBe("");
     expect(err).toContain(message);
     expect(err).toContain("--help");
-    expect(err).not.toContain("    at ");
-  });
-
-  it.each([
-    ["a missing folder", "/nowhere/at/all"],
-    ["a folder without a CSV file", join(repository, "examples/demo")],
-  ])("%s is named in the error, without a stack", async (_, folder) => {
-    const { code, err } = await runOnTerminal(["--data", folder]);
-    expect(code).toBe(1);
-    expect(err).toContain(folder);
     expect(err).not.toContain("    at ");
   });
 });
@@ -229,15 +201,6 @@ describe("--live", () => {
     expect(out).toBe("");
     expect(err).toContain("there is no terminal to ask on: nothing was sent");
     expect(mock.requests).toEqual([]);
-  });
-
-  it("without its configuration names the missing variables, without a stack", async () => {
-    const { code, out, err } = await runOnTerminal(["--live", "--list", "readers"]);
-    expect(code).toBe(1);
-    expect(out).toBe("");
-    expect(err).toContain("ConfigurationError: ");
-    expect(err).toContain("AUDIENCE_BASE_URL");
-    expect(err).not.toContain("    at ");
   });
 
   it.each(["n", "", "yo", undefined])("asks first, and sends nothing after the input %j", async (answer) => {

@@ -145,20 +145,6 @@ describe("An export that is stopped goes on with the same command", () => {
 });
 
 describe("A command line that cannot be meant ends with 2", () => {
-  it.each([
-    ["no file", [], "Name one file"],
-    ["a file of another kind", ["audience.xlsx"], "ends with .csv or .ndjson"],
-    ["two files", ["a.csv", "b.csv"], "Name one file"],
-    ["an unknown option", ["a.csv", "--fast"], "--fast"],
-    ["a share above 0.9", ["a.csv", "--reserve", "1"], "from 0 to 0.9"],
-  ])("%s", async (_, args, message) => {
-    const { code, err } = await run(args);
-
-    expect(code).toBe(2);
-    expect(err).toContain(message);
-    expect(err).toContain("--help");
-  });
-
   it.each(["csv", "ndjson"])("a folder in the place of the .%s, before anything is read", async (ending) => {
     const { folder, options } = account([{ id: "1" }]);
     const file = join(folder, `audience.${ending}`);
@@ -171,20 +157,5 @@ describe("A command line that cannot be meant ends with 2", () => {
     expect(err).toContain(`The export was ended: ${file} is a folder, and no regular file.`);
     expect(fetch).not.toHaveBeenCalled();
     expect(readdirSync(folder)).toEqual([`audience.${ending}`]);
-  });
-
-  it("a client that lacks its key", async () => {
-    const client = { baseUrl: "https://api.example", apiKey: undefined };
-    const { code, err } = await run([join(temporaryFolder(), "a.csv")], client);
-
-    expect(code).toBe(2);
-    expect(err).toContain("AUDIENCE_API_KEY");
-  });
-
-  it("--help tells all", async () => {
-    const { code, out } = await run(["--help"]);
-
-    expect(code).toBe(0);
-    expect(out).toContain("Usage: npm run export");
   });
 });

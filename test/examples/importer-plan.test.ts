@@ -488,20 +488,6 @@ describe("No cell is dropped", () => {
     expect(bodies).toEqual([{ email: "a@example.com", email_opt_in: "SUBSCRIBED" }]);
   });
 
-  it("of two telephone numbers the valid one is the phone, in any order", async () => {
-    const { bodies } = await imported([
-      "email,phone,mobile,sms_opt_in",
-      "a@example.com,0171 1234567,+447700900511,yes",
-      "b@example.com,+447700900512,0171 1234567,yes",
-    ]);
-
-    const optIn = { phone_opt_in: "SUBSCRIBED" };
-    expect(bodies).toMatchObject([
-      { phone: "+447700900511", ...optIn, custom_properties: { phone: "0171 1234567" } },
-      { phone: "+447700900512", ...optIn, custom_properties: { mobile: "0171 1234567" } },
-    ]);
-  });
-
   it("a telephone number of two people is the phone of the first, and a custom property of the second", async () => {
     const { out, bodies } = await imported([
       "email,phone,status",

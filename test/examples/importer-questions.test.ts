@@ -444,16 +444,6 @@ describe("On a terminal", () => {
     expect(emailConsents(mock)).toEqual(consents);
   });
 
-  it("nothing is sent without a yes", async () => {
-    const mock = service();
-    const path = await table("email,email_opt_in", "a@example.com,SUBSCRIBED");
-
-    const { code, out } = await runOnTerminal([path], ["n"]);
-
-    expect({ code, requests: mock.requests.length }).toEqual(stopped);
-    expect(out).toContain("Import 1 row?");
-  });
-
   it("nothing is sent where the questions are not answered, and no map is written", async () => {
     const mock = service();
     const path = await table("email,Status", "a@example.com,Active");

@@ -136,16 +136,6 @@ const tables: readonly Table[] = [
     ],
   },
   {
-    tool: "a shop in French",
-    headings: "Courriel,Prénom,Inscrit,Plainte",
-    rows: [
-      ["a@example.com,Ada,oui,oui", "U"],
-      ["b@example.com,Bo,oui,non", "S"],
-      ["c@example.com,Cy,non,non", "U"],
-    ],
-    asked: { Inscrit: flags("oui", "non"), Plainte: meaning({ oui: "UNSUBSCRIBED", non: "none" }) },
-  },
-  {
     tool: "a CRM in German",
     headings: "E-Mail,Vorname,Werbesperre,Einwilligung",
     rows: [
@@ -156,29 +146,6 @@ const tables: readonly Table[] = [
     asked: {
       Werbesperre: stop("x"),
       Einwilligung: meaning({ erteilt: "SUBSCRIBED", widerrufen: "UNSUBSCRIBED" }),
-    },
-  },
-  {
-    tool: "a form in Polish",
-    headings: "Email,Zgoda marketingowa,Data rezygnacji",
-    rows: [
-      ["a@example.com,TAK,", "S"],
-      ["b@example.com,TAK,2026-03-01", "U"],
-      ["c@example.com,NIE,", "U"],
-    ],
-    asked: { "Zgoda marketingowa": flags("tak", "nie"), "Data rezygnacji": stop("<date>") },
-  },
-  {
-    tool: "a shop in Russian",
-    headings: "Email,Имя,Подписка",
-    rows: [
-      ["a@example.com,Ада,подписан", "S"],
-      ["b@example.com,Бо,отписан", "U"],
-      ["c@example.com,Си,ожидает", "N"],
-    ],
-    asked: {
-      Имя: "first_name",
-      Подписка: meaning({ подписан: "SUBSCRIBED", отписан: "UNSUBSCRIBED", ожидает: "NON_SUBSCRIBED" }),
     },
   },
   {
@@ -200,80 +167,6 @@ const tables: readonly Table[] = [
       ["c@example.com,HAYIR,", "U"],
     ],
     asked: { İzin: flags("evet", "hayir"), İptal: stop("1") },
-  },
-  {
-    tool: "a newsletter in Greek",
-    headings: "Email,Κατάσταση",
-    rows: [
-      ["a@example.com,Ενεργός", "S"],
-      ["b@example.com,Διαγραμμένος", "U"],
-    ],
-    asked: { Κατάσταση: flags("ενεργός", "διαγραμμένος") },
-  },
-  {
-    tool: "a shop in Arabic",
-    headings: "Email,النشرة",
-    rows: [
-      ["a@example.com,نعم", "S"],
-      ["b@example.com,لا", "U"],
-    ],
-    asked: { النشرة: flags("نعم", "لا") },
-  },
-  {
-    tool: "a forum with flags",
-    headings: "Email,Is the email of this user confirmed,Is this user blacklisted",
-    rows: [
-      ["a@example.com,1,0", "S"],
-      ["b@example.com,1,1", "U"],
-      ["c@example.com,0,0", "N"],
-    ],
-    asked: {
-      "Is the email of this user confirmed": meaning({ 1: "SUBSCRIBED", 0: "NON_SUBSCRIBED" }),
-      "Is this user blacklisted": meaning({ 1: "UNSUBSCRIBED", 0: "none" }),
-    },
-  },
-  {
-    tool: "a CRM with a state",
-    headings: "email,state,city",
-    rows: [
-      ["a@example.com,active,Leeds", "S"],
-      ["b@example.com,inactive,York", "U"],
-      ["c@example.com,active,", "S"],
-    ],
-    asked: { state: flags("active", "inactive") },
-  },
-  {
-    tool: "a platform with lists of channels",
-    headings: "email,newsletter,unsubscribedChannelIds",
-    rows: [
-      ["a@example.com,true,[]", "S"],
-      ["b@example.com,true,[45]", "U"],
-      [`c@example.com,true,"[45,46]"`, "U"],
-    ],
-    asked: {
-      newsletter: flags("true", "false"),
-      unsubscribedChannelIds: meaning({ 45: "UNSUBSCRIBED", 46: "UNSUBSCRIBED" }),
-    },
-  },
-  {
-    tool: "an event tool",
-    headings: "Email,May we email you about future events?,Ticket",
-    rows: [
-      ["a@example.com,No,Standard", "U"],
-      ["b@example.com,Yes,VIP", "S"],
-      ["c@example.com,,VIP", "-"],
-    ],
-    asked: { "May we email you about future events?": flags("yes", "no"), Ticket: "property" },
-  },
-  {
-    tool: "a CRM from a database",
-    headings: "email,optin,optout_date,(Do Not Modify) Modified On",
-    rows: [
-      [String.raw`a@example.com,1,\N,2026-11-20 10:00`, "S"],
-      ["b@example.com,1,2026-05-01 12:00:00,2026-11-21 10:00", "U"],
-      ["c@example.com,0,0000-00-00 00:00:00,2026-11-22 10:00", "U"],
-    ],
-    asked: { optin: flags("1", "0"), optout_date: stop("<date>") },
   },
 ];
 

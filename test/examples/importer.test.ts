@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RateLimiter } from "audience-sdk";
-import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import {
   imported,
   csv as csvIn,
@@ -361,17 +361,6 @@ describe("The command line", () => {
 
     expect((await runOnMock(mock, [path, "--reserve", "0"], client)).code).toBe(0);
     expect(mock.requests).toHaveLength(10);
-  });
-
-  it("without settings it names the missing ones, and the commands that need none", async () => {
-    for (const name of ["AUDIENCE_BASE_URL", "AUDIENCE_API_KEY"]) vi.stubEnv(name, "");
-    onTestFinished(() => void vi.unstubAllEnvs());
-
-    const { code, err } = await run([await csv("people.csv", "email,status", "ada@example.com,subscribed")]);
-
-    expect(code).toBe(2);
-    expect(err).toMatch(/AUDIENCE_BASE_URL/);
-    expect(err).toMatch(/--mock or --dry-run/);
   });
 
   it.each([
