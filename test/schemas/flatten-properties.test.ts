@@ -1,7 +1,6 @@
 import { ConfigurationError, ValidationError } from "audience-sdk";
 import { flattenProperties } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
-import { thrownBy } from "../transport/failure.ts";
 
 function refusal(value: object, options?: { separator?: string }): string[] {
   try {
@@ -61,23 +60,6 @@ describe("flattenProperties", () => {
   cycle.push(cycle);
   it.each([null, NaN, new Map(), [undefined], cycle])("refuses %s, and names its path", (value) => {
     expect(refusal({ ok: 1, a: { b: value } })[0]).toMatch(/^a\.b/);
-  });
-
-  it.each([
-    [null, "invalid_type", ": must be an object, not null"],
-    [undefined, "invalid_type", ": required: an object"],
-    ["x", "invalid_type", ": must be an object, not a string"],
-    [new Date(0), "invalid_type", ": must be an object, not a Date"],
-    [[1], "invalid_type", ": must be an object, not an array"],
-    [{ toJSON: () => "x" }, "invalid_type", ": must be an object, not a string"],
-    [new Map(), "custom", ": JSON cannot carry a Map"],
-  ])("names the problem of %j and its path", (value, code, words) => {
-    // @ts-expect-error: JavaScript callers are not held by the type.
-    const error = thrownBy(() => flattenProperties(value)) as ValidationError;
-    expect(error).toBeInstanceOf(ValidationError);
-    expect(error.issues.map((issue) => [issue.code, `${issue.path.join(".")}: ${issue.message}`])).toEqual([
-      [code, words],
-    ]);
   });
 
   it("reports all problems of a kind at once: first values that JSON cannot represent, then equal names", () => {
