@@ -207,10 +207,7 @@ describe("A checkpoint that fails ends the run with its error", () => {
 
   it.each<[string, object]>([
     ["no entries", { entries: undefined }],
-    ["entries that are a string", { entries: "[]" }],
     ["no put", { put: undefined }],
-    ["a clear that is no function", { clear: "no" }],
-    ["no close", { close: undefined }],
   ])("where `open` gives %s, before a row is sent", async (_, change) => {
     const { audience, mock } = createFixture();
     const checkpoint = changed(new MemoryCheckpoint(), () => change);
