@@ -1,8 +1,5 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createMockService } from "audience-sdk/mock";
 import { build } from "esbuild";
@@ -11,6 +8,7 @@ import { compile, ownCompiler, projects, someProjects } from "../package/compile
 import { loaders, programs, runProgram } from "../package/programs.ts";
 import { RedisServer } from "../redis/redis-server.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";
+import { serveWorker } from "./workerd.ts";
 
 const { consumer } = inject("installed");
 const platforms = inject("platforms");
@@ -109,7 +107,7 @@ describe.each(workerd === undefined ? [] : [workerd])("On Cloudflare's workerd",
     const { url: BASE_URL, close } = await mock.listen();
     onTestFinished(close);
     const config = await configure("over-http", { BASE_URL, API_KEY: mock.clientOptions.apiKey });
-    const url = await serve(program, config);
+    const url = await serveWorker(program, consumer, config);
 
     // More than ten a second in total, and in one of the requests.
     const calls = [1, 2, 12, 3, 1, 2];
@@ -153,26 +151,6 @@ async function configure(worker: string, bindings: Record<string, string>): Prom
   `;
   await writeFile(join(consumer, `${worker}.capnp`), config);
   return `${worker}.capnp`;
-}
-
-/** The address of a worker, which is stopped when the test ends. */
-async function serve(program: string, config: string): Promise<string> {
-  const server = spawn(program, ["serve", config, "--control-fd=3"], {
-    cwd: consumer,
-    stdio: ["ignore", "inherit", "inherit", "pipe"],
-  });
-  onTestFinished(async () => {
-    const ended = once(server, "exit");
-    server.kill();
-    await ended;
-  });
-  // Safe: the options above request a readable pipe.
-  const lines = createInterface({ input: server.stdio[3] as NodeJS.ReadableStream });
-  for await (const line of lines) {
-    const { event, port }: { event?: string; port?: number } = JSON.parse(line);
-    if (event === "listen") return `http://127.0.0.1:${port}`;
-  }
-  throw new Error("workerd ended before it listened.");
 }
 
 const others = (["typescript@5.8", "typescript@6", "typescript@7"] as const).flatMap((name) => {

@@ -1,12 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 import { ada, tryEverything, untilDone } from "../examples/try-everything.ts";
+import { serveWorker } from "../platforms/workerd.ts";
 import {
   compileRecipe,
   consentsOf,
@@ -158,7 +156,7 @@ async function startWorker(folder: string, mock = createMockService()) {
   onTestFinished(close);
   const config = `${new URL(clientOptions.baseUrl).port}.capnp`;
   await writeFile(join(folder, config), configuration(clientOptions));
-  return { mock, url: await serve(folder, config) };
+  return { mock, url: await serveWorker(join(folder, "node_modules/.bin/workerd"), folder, config) };
 }
 
 function configuration({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string {
@@ -184,24 +182,4 @@ function configuration({ baseUrl, apiKey }: { baseUrl: string; apiKey: string })
       globalOutbound = "loopback",
     );
   `;
-}
-
-async function serve(folder: string, config: string): Promise<string> {
-  const workerd = join(folder, "node_modules/.bin/workerd");
-  const server = spawn(workerd, ["serve", config, "--control-fd=3"], {
-    cwd: folder,
-    stdio: ["ignore", "inherit", "inherit", "pipe"],
-  });
-  onTestFinished(async () => {
-    const ended = once(server, "exit");
-    server.kill();
-    await ended;
-  });
-  // Safe: the options above request a readable pipe.
-  const lines = createInterface({ input: server.stdio[3] as NodeJS.ReadableStream });
-  for await (const line of lines) {
-    const { event, port }: { event?: string; port?: number } = JSON.parse(line);
-    if (event === "listen") return `http://127.0.0.1:${port}`;
-  }
-  throw new Error("workerd ended before it listened.");
 }
