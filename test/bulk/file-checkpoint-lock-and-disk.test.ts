@@ -356,6 +356,16 @@ describe("A run whose checkpoint is its own no longer", () => {
   });
 });
 
+it("A lock is held and released also where timers are numbers", async () => {
+  vi.spyOn(globalThis, "setInterval").mockReturnValue(5 as never);
+
+  const { open } = await openAndRead();
+  await open.put("a", "1", kept);
+  await open.close();
+
+  expect(readdirSync(folder)).toEqual(["import.ckpt"]);
+});
+
 /** The lock of another process, which has renewed it so many times. */
 const otherLock = (renewals: number) =>
   `00000000-0000-4000-8000-000000000000 ${String(renewals).padStart(12, "0")}\n`;

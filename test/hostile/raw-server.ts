@@ -57,15 +57,10 @@ function isComplete(request: string): boolean {
   return end !== -1 && request.length >= end + 4 + Number(length);
 }
 
-/** Writes a chunk repeatedly, without end or up to `bytes`, as fast as the client reads. */
-export function flood(socket: Socket, piece: string | Buffer, bytes = Infinity): void {
-  let written = 0;
+/** Writes a chunk repeatedly, without end, as fast as the client reads. */
+export function flood(socket: Socket, piece: string | Buffer): void {
   const go = () => {
-    while (written < bytes && !socket.destroyed) {
-      written += piece.length;
-      if (!socket.write(piece, "latin1")) return void socket.once("drain", go);
-    }
-    if (!socket.destroyed) socket.end();
+    while (!socket.destroyed) if (!socket.write(piece, "latin1")) return void socket.once("drain", go);
   };
   go();
 }

@@ -253,6 +253,11 @@ describe("The logger", () => {
       "Error: no … … … gone",
     ],
     ["no phone number", new Error("no +49 (170) 123-4567 and 5551234."), "Error: no +… and …."],
+    [
+      "shorter numbers",
+      new Error("connect ECONNREFUSED 127.0.0.1:443"),
+      "Error: connect ECONNREFUSED 127.0.0.1:443",
+    ],
     ["no control character", new Error("a\u001b[2J"), "Error: a\\u001b[2J"],
   ])("shows of an error that a hook throws %s", async (_, thrown, shown) => {
     const lines: string[] = [];
