@@ -150,6 +150,11 @@ export class World {
       process.close();
       // A success may be recorded of which nobody has heard.
       for (const [index, { id }] of this.#sent) if (id !== undefined) this.#idsOf(index).add(id);
+      // It may have died just after its run was recorded as over: the next one is another run.
+      if (this.#checkpoint.entries.get("run")?.includes('"isOver":true')) {
+        this.oracle.ends(process.life);
+        return true;
+      }
     }
     return isOver;
   }
