@@ -1,4 +1,5 @@
 import { RateLimitWaitError } from "../errors.ts";
+import { Alarm, longestSleepMs } from "./alarm.ts";
 import {
   type ExpectedWait,
   FairQueue,
@@ -14,14 +15,13 @@ import type { Release } from "./sliding-window-log.ts";
 import type { Ask, PermitStore, Reply, StoreUser } from "./store.ts";
 
 export const defaultPriority = 5;
-/** While calls wait, permits are asked for at least this often: a timer of more than 24 days would fire at once. */
-const longestSleepMs = 60_000;
 
 /** Gives the permits of a store to calls that wait in a fair queue, with the timer that wakes them. */
 export class Dispatcher {
   readonly #queue = new FairQueue();
   readonly #store: PermitStore;
   readonly #clock: () => number;
+  readonly #alarm: Alarm;
   /** So many calls can leave together at the most. */
   readonly #burst: number;
   readonly #bounds: Bounds;
@@ -29,9 +29,6 @@ export class Dispatcher {
   /** Calls that do not know yet that they must wait. */
   readonly #untold = new Set<Waiter>();
   #positions = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When the timer of those that wait fires; `Infinity` while there is none. */
-  #wakesAt = Infinity;
   #isServing = false;
   /** Something has changed since the store was last asked. */
   #hasChanged = false;
@@ -44,6 +41,7 @@ export class Dispatcher {
     this.#bounds = bounds;
     this.#forecasts = new Forecasts(store, user, () => this.#queue.sizeOfClass(false));
     this.#clock = user.clock;
+    this.#alarm = new Alarm(() => this.#serve(), user.clock);
     this.#burst = Math.min(...user.windows.map(({ limit }) => limit));
   }
 
@@ -103,7 +101,7 @@ export class Dispatcher {
       const waiting = this.#queue.size;
       this.#tellUntold(now);
       // Unless it is refused.
-      if (this.#queue.size === waiting) this.#wakeBy(waiter.deadlineAt);
+      if (this.#queue.size === waiting) this.#alarm.setBy(Math.min(this.#none.until, waiter.deadlineAt));
     });
   }
 
@@ -139,7 +137,7 @@ export class Dispatcher {
   async #serveAll(): Promise<void> {
     this.#isServing = true;
     this.#none = { until: -Infinity, isLast: false };
-    this.#clearTimer();
+    this.#alarm.clear();
     for (let head = this.#queue.head; head; head = this.#queue.head) {
       this.#hasChanged = false;
       const { isLast } = head;
@@ -151,7 +149,7 @@ export class Dispatcher {
       const isSameClass = (this.#queue.head?.isLast ?? isLast) === isLast;
       if (reply.waitMs > 0 && isSameClass && !this.#hasChanged) {
         this.#none = { until: this.#clock() + reply.waitMs, isLast };
-        if (this.#queue.size > 0) this.#wakeBy(deadlineAt);
+        if (this.#queue.size > 0) this.#alarm.setBy(Math.min(this.#none.until, deadlineAt));
         break;
       }
     }
@@ -160,25 +158,10 @@ export class Dispatcher {
 
   /** A timer keeps the process alive meanwhile. */
   async #whenReplied(asked: Promise<Reply>): Promise<Reply> {
-    this.#timer = setTimeout(() => this.#serve(), longestSleepMs);
+    this.#alarm.setBy(this.#clock() + longestSleepMs);
     const reply = await asked;
-    clearTimeout(this.#timer);
+    this.#alarm.clear();
     return reply;
-  }
-
-  /** A timer asks again when there may be a permit, or when a call may wait no longer. */
-  #wakeBy(deadlineAt: number): void {
-    const wakesAt = Math.min(this.#none.until, deadlineAt);
-    if (wakesAt >= this.#wakesAt) return;
-    this.#clearTimer();
-    this.#wakesAt = wakesAt;
-    const sleepMs = Math.max(1, Math.ceil(Math.min(wakesAt - this.#clock(), longestSleepMs)));
-    this.#timer = setTimeout(() => this.#serve(), sleepMs);
-  }
-
-  #clearTimer(): void {
-    clearTimeout(this.#timer);
-    this.#wakesAt = Infinity;
   }
 
   /** Returns the first deadline of those that go on waiting, where the reply names a wait for them. */
@@ -247,7 +230,7 @@ export class Dispatcher {
 
   /** Takes all calls out of the queue, in their order. */
   leaveAll(): Waiter[] {
-    this.#clearTimer();
+    this.#alarm.clear();
     return this.#queue.all().map((waiter) => (this.#leave(waiter), waiter));
   }
 
