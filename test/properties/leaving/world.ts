@@ -36,6 +36,8 @@ export interface Row {
 type Result = BulkResult<Row, unknown>;
 type Snapshot = NonNullable<BulkOptions<Row>["snapshot"]>;
 
+const nobodysRow = -1;
+
 interface Sent {
   /** A request that may have been carried out, and one that subscribes. */
   wasDone: boolean;
@@ -372,6 +374,7 @@ export class World {
       async () => {
         const answer = await this.mock.fetch(url, init);
         if (id !== undefined) this.oracle.looked(id, { at: this.at, keys: this.#addressesOf(id) });
+        if (id !== undefined) this.oracle.kept(nobodysRow, [this.#shownOf(id)]);
         if (row && answer.ok) this.#hasArrived(row, words);
         return answer;
       },
@@ -386,6 +389,13 @@ export class World {
     await dies(1);
     if (isDead()) return await new Promise<never>(() => {});
     return response;
+  }
+
+  /** What a look shows counts for the later rows of the run. */
+  #shownOf(id: string): Words {
+    const { email_opt_in = "", phone_opt_in = "" } = this.contacts.find((contact) => contact.id === id) ?? {};
+    const said = new Map([["email", email_opt_in] as const, ["phone", phone_opt_in] as const]);
+    return { keys: this.#addressesOf(id), said };
   }
 
   #addressesOf(id: string): string[] {
