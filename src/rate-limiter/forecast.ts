@@ -8,9 +8,9 @@ import type { Known, PermitStore, StoreUser } from "./store.ts";
 const parts = 6;
 // An average over about the last 50 calls: steadier than any one of them, and still following the network.
 const averagedCalls = 50;
-/** So long what is expected of a class stays the same, unless its permits change, */
+/** A forecast serves for this time, unless permits change. */
 const keptMs = 100;
-/** and so many times as long as it took to compute: however long that is, most of a turn is left to the calls. */
+/** A forecast also serves so many times as long as it took to compute, so that most of a turn is left to the calls. */
 const keptTimes = 10;
 /** In a turn with calls of both classes it also stays the same while not a fifth more goes before those of priority 9. */
 const keptShare = 0.2;
@@ -99,7 +99,7 @@ class Forecast {
     if (waitMs > 0) this.#next = { at: at + waitMs, window };
   }
 
-  /** Each leaves one permit for priority 9, as if they fill a window the wait has no end. */
+  /** Each of them leaves one permit of every window to priority 9. If they filled a window, the wait would have no end. */
   #letOthersGoOn(now: number): void {
     const limits = this.#limits.map((limit) => limit - 1);
     this.#nextOtherAt ??= now + this.#othersMs;

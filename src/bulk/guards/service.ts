@@ -80,13 +80,11 @@ export class ServiceGuard implements Guard {
   async ask(row: GuardedRow, signal: AbortSignal) {
     const { options } = this.#run;
     const { shown } = knownOf(row, options.snapshot);
-    const ofNumber = options.snapshot?.shownOf(ofKind("phone", contactsOfRow(row)));
+    const ofNumber = options.snapshot?.shownOf(ofKind("phone", contactsOfRow(row))) ?? [];
     // What the snapshot shows as refused counts where a look shows nothing of it: a number also where it is another contact's.
     const words = [
       ...shown.flatMap((one) => this.#wordsOf(row, one, 0)),
-      ...(ofNumber ?? [])
-        .flatMap((one) => this.#wordsOf(row, one, 0))
-        .filter(({ channel }) => channel === "phone"),
+      ...ofNumber.flatMap((one) => this.#wordsOf(row, one, 0)).filter(({ channel }) => channel === "phone"),
     ].filter(({ isRefused }) => isRefused);
     const knownTo = (said: ConsentWrite) => refusalsAmong(words, said);
     const isLifting = () => row.writes.some((write) => withRefusals(write, knownTo).channels !== "");
