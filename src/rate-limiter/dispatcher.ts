@@ -98,10 +98,9 @@ export class Dispatcher {
       this.#untold.add(waiter);
       if (this.#isServing) return;
       if (!this.#hasNone(waiter.isLast, now)) return void this.#serveAll();
-      const waiting = this.#queue.size;
+      if (waiter.deadlineAt < this.#none.until) return this.#refuse(waiter, now);
       this.#tellUntold(now);
-      // Unless it is refused.
-      if (this.#queue.size === waiting) this.#alarm.setBy(Math.min(this.#none.until, waiter.deadlineAt));
+      if (this.#queue.size > 0) this.#alarm.setBy(this.#none.until);
     });
   }
 
@@ -144,12 +143,12 @@ export class Dispatcher {
       const ask = { isLast, calls: this.#queue.sizeOfClass(isLast) };
       const asked = this.#store.take(ask, this.#clock());
       const reply = asked instanceof Promise ? await this.#whenReplied(asked) : asked;
-      const deadlineAt = this.#answer(ask, reply);
+      this.#answer(ask, reply);
       // Of another class is one that came meanwhile: the store is asked for it next.
       const isSameClass = (this.#queue.head?.isLast ?? isLast) === isLast;
       if (reply.waitMs > 0 && isSameClass && !this.#hasChanged) {
         this.#none = { until: this.#clock() + reply.waitMs, isLast };
-        if (this.#queue.size > 0) this.#alarm.setBy(Math.min(this.#none.until, deadlineAt));
+        if (this.#queue.size > 0) this.#alarm.setBy(this.#none.until);
         break;
       }
     }
@@ -164,8 +163,7 @@ export class Dispatcher {
     return reply;
   }
 
-  /** Returns the first deadline of those that go on waiting, where the reply names a wait for them. */
-  #answer(ask: Ask, { permits, waitMs, refusal }: Reply): number {
+  #answer(ask: Ask, { permits, waitMs, refusal }: Reply): void {
     const now = this.#clock();
     if (permits.length > 0) this.#forecasts.changed();
     for (const release of permits) {
@@ -175,17 +173,9 @@ export class Dispatcher {
       else release("unsent", now);
     }
     if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, now, refusal);
-    if (waitMs === 0 || this.#queue.head?.isLast !== ask.isLast) return Infinity;
+    if (waitMs === 0 || this.#queue.head?.isLast !== ask.isLast) return;
     this.#tellUntold(now);
-    // What a shared store says to priority 9 leaves out that permits of the others may come back meanwhile.
-    const isLate = ({ deadlineAt }: Waiter): boolean =>
-      deadlineAt < now + waitMs && (!ask.isLast || deadlineAt < now + this.#forecasts.waitMs(true, 1, now));
-    let deadlineAt = Infinity;
-    for (const waiter of this.#queue.all()) {
-      if (isLate(waiter)) this.#refuse(waiter, now);
-      else deadlineAt = Math.min(deadlineAt, waiter.deadlineAt);
-    }
-    return deadlineAt;
+    for (const waiter of this.#queue.all()) if (waiter.deadlineAt < now + waitMs) this.#refuse(waiter, now);
   }
 
   #grant(waiter: Waiter, release: Release, acquiredAt: number): void {

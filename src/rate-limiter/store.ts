@@ -39,7 +39,7 @@ export interface Ask {
 export interface Reply {
   /** As many as there are calls at most; each is in flight from now on. */
   readonly permits: readonly Release[];
-  /** Where there are fewer permits than calls: when to ask again, in milliseconds above 0. Else 0. */
+  /** Where there are fewer permits than calls: when to ask again, in milliseconds above 0; none is available before. Else 0. */
   readonly waitMs: number;
   /** Why no call gets a permit for now: all that wait are refused. */
   readonly refusal?: string | undefined;

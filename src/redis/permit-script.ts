@@ -158,21 +158,33 @@ local function usedByLast(ms)
   return count(permitsKey, ms) - count(othersKey, ms)
 end
 
-local paceMs, paced = 0, 0
+-- What is left of the share at times ahead: the same times for as long as a call waits.
+local ahead = {}
 if share and usedByLast(shareMs) < share / 2 then
   available = math.min(available, math.ceil(share / 2) - usedByLast(shareMs))
 elseif share then
+  local stepMs = shareMs / ${paceSteps}
   for step = 1, ${paceSteps} do
-    local aheadMs = step * shareMs / ${paceSteps}
-    local left = math.max(0, share - usedByLast(shareMs - aheadMs))
-    paceMs = math.max(paceMs, ${permitsPerPace} * aheadMs / left)
+    local inMs = (math.floor(now / stepMs) + step) * stepMs - now
+    table.insert(ahead, { inMs = inMs, left = math.max(0, share - usedByLast(shareMs - inMs)) })
   end
-  paceMs = math.min(paceMs, ${longestPaces * permitsPerPace} * shareMs / share)
 end
-for _, permit in ipairs(state.taken) do
-  if permit.at > now - paceMs then paced = paced + 1 end
+
+-- The time until a permit of priority 9 is as far behind the one ten before it as the pace asks.
+local function paceWaitMs(before)
+  local sinceMs, waitMs = now - before.at, 0
+  for _, time in ipairs(ahead) do
+    waitMs = math.max(waitMs, (${permitsPerPace} * time.inMs - time.left * sinceMs) / (${permitsPerPace} + time.left))
+  end
+  return math.ceil(math.min(${longestPaces * permitsPerPace} * shareMs / share - sinceMs, waitMs))
 end
-if paceMs > 0 then available = math.min(available, ${permitsPerPace} - paced) end
+if #ahead > 0 then
+  local paced = 0
+  for _, permit in ipairs(state.taken) do
+    if paceWaitMs(permit) > 0 then paced = paced + 1 end
+  end
+  available = math.min(available, ${permitsPerPace} - paced)
+end
 
 -- Processes that wait take turns, priority 9 after the others. Each was told when its permit comes back: from then on this one
 -- leaves it to those before.
@@ -211,13 +223,20 @@ for index, window in ipairs(request.windows) do
     table.insert(younger, { ageMs, math.min(window.limit, all), math.min(window.limit, byOthers) })
   end
   local rank = math.max(0, limits[index] - place)
+  local windowMs = 0
   if rank < used[index] then
     local leaving = redis.call('ZREVRANGE', permitsKey, rank, rank, 'WITHSCORES')
-    waitMs = math.max(waitMs, math.min(leaving[2], now) + window.countedMs - now)
+    windowMs = math.min(leaving[2], now) + window.countedMs - now
   end
-end
-if paceMs > 0 and #state.taken == ${permitsPerPace} then
-  waitMs = math.max(waitMs, state.taken[1].at + paceMs - now)
+  if index == #request.windows and #ahead > 0 and #state.taken == ${permitsPerPace} then
+    windowMs = math.max(windowMs, paceWaitMs(state.taken[1]))
+  end
+  if request.isLast and request.reserve > 0 and used[index] > 0 then
+    -- A permit that leaves the window changes what priority 9 may use, and its pace (D275).
+    local next = redis.call('ZREVRANGE', permitsKey, used[index] - 1, used[index] - 1, 'WITHSCORES')
+    windowMs = math.min(windowMs, math.min(next[2], now) + window.countedMs - now)
+  end
+  waitMs = math.max(waitMs, windowMs)
 end
 -- What is available is left to others.
 if granted == 0 and waitMs == 0 then waitMs = ${lateMs} end

@@ -3,7 +3,7 @@
 import { AudienceClient, RateLimiter, type RateLimitStore, write } from "audience-sdk";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { MemoryStore, type Reply } from "../../src/rate-limiter/store.ts";
-import { spend, VirtualTime } from "./virtual-time.ts";
+import { spend } from "./virtual-time.ts";
 
 /**
  * A limiter whose window is used up, and how often its store was asked for permits, and for what an estimate needs.
@@ -94,30 +94,6 @@ it("an estimate serves the calls of its turn, however long it takes to make it",
   // With `usage` itself, and one for each class.
   expect(asked.estimates).toBeLessThanOrEqual(3);
   end.abort();
-});
-
-it("a call is served or refused when it may wait no longer, also where the store names a longer time to ask again", async () => {
-  const time = new VirtualTime();
-  const windows = [{ limit: 1, intervalMs: 1_000 }];
-  const { limiter } = countingLimiter({ windows, clock: time.now }, (reply) => ({
-    ...reply,
-    waitMs: reply.waitMs && 60_000,
-  }));
-  const log: unknown[] = [];
-  const ask = (name: string, maxWaitMs: number) =>
-    limiter.acquire({ priority: 9, maxWaitMs }).then(
-      () => log.push([name, "served", time.now()]),
-      () => log.push([name, "refused", time.now()]),
-    );
-  await time.run(async () => {
-    await spend(limiter, 1);
-    void ask("first", 5_000);
-    void ask("second", 4_000);
-  });
-  expect(log).toEqual([
-    ["first", "served", 4_000],
-    ["second", "refused", 4_000],
-  ]);
 });
 
 it("the permit of a call that has left while the store was asked is back at once", async () => {

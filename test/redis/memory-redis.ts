@@ -91,13 +91,13 @@ export class MemoryRedis implements IoredisLike {
     );
     const isPaced = hasReserve && before.usedByOthers[longest]! > 0;
     const share = isPaced ? limits[longest]! - kept[longest]! : Infinity;
-    const spacingMs = isPaced ? this.#spacingMs(share, windows[longest]!.countedMs, now) : 0;
+    const turnMs = isPaced ? this.#turnMs(share, windows[longest]!.countedMs, now) : undefined;
     const toHalf =
       Math.ceil(share / 2) - (isPaced ? before.used[longest]! - before.usedByOthers[longest]! : 0);
-    const spaced = this.#taken.filter(({ at }) => at > now - spacingMs).length;
+    const early = turnMs && this.#taken.filter(({ at }) => turnMs(at) > 0).length;
     const rest = rooms.map((room, index) => room - before.used[index]!);
     const free =
-      Math.min(...rest, spacingMs > 0 ? 10 - spaced : toHalf) - this.#waitingBefore(request, now, now);
+      Math.min(...rest, early === undefined ? toHalf : 10 - early) - this.#waitingBefore(request, now, now);
     const pausedMs = Math.max(0, this.#rate.pausedUntil - now);
     const granted = pausedMs > 0 ? 0 : Math.max(0, Math.min(ids.length, free));
     for (const id of ids.slice(0, granted)) {
@@ -108,7 +108,7 @@ export class MemoryRedis implements IoredisLike {
     const used = before.used.map(withGranted);
     if (granted > 0) this.#waiting = this.#waiting.filter((waiter) => !isSame(waiter, request));
     const ahead = this.#waitingBefore(request, now);
-    const comesInMs = this.#waitMs(request, { used, rooms, spacingMs, ahead }, now);
+    const comesInMs = this.#waitMs(request, { used, rooms, turnMs, ahead, hasReserve }, now);
     // Those before it are late.
     const waitMs = granted < ids.length ? Math.max(pausedMs, comesInMs || (granted === 0 ? 1_000 : 0)) : 0;
     if (waitMs > 0) this.#wait(request, Math.ceil(now + Math.min(waitMs, 60_000)), now);
@@ -174,14 +174,26 @@ export class MemoryRedis implements IoredisLike {
     );
   }
 
-  /** The highest even pace that no moment of the next hour can forbid, once half of the share is used: a tenth of even at least. */
-  #spacingMs(share: number, countedMs: number, now: number): number {
+  /**
+   * How much later than now a permit may be taken, after one that was taken at a time: ten permits are as far apart as ten of
+   * an even pace. It is the pace, when that permit is taken, which nothing at the next 24 full parts of the window forbids.
+   */
+  #turnMs(share: number, countedMs: number, now: number): ((takenAt: number) => number) | undefined {
     const last = [...this.#permits.values()].filter(({ isLast }) => isLast);
     const usedIn = (ms: number): number => last.filter(({ at }) => at > now - ms).length;
-    if (usedIn(countedMs) < share / 2) return 0;
-    const steps = Array.from({ length: 24 }, (_, index) => ((index + 1) * countedMs) / 24);
-    const paces = steps.map((aheadMs) => Math.max(0, share - usedIn(countedMs - aheadMs)) / aheadMs);
-    return 10 / Math.max(share / countedMs / 10, Math.min(...paces));
+    if (usedIn(countedMs) < share / 2) return undefined;
+    const partMs = countedMs / 24;
+    const parts = Array.from({ length: 24 }, (_, index) => (Math.floor(now / partMs) + 1 + index) * partMs);
+    const looks = parts.map((at) => ({ inMs: at - now, left: share - usedIn(countedMs - (at - now)) }));
+    return (takenAt) => {
+      // After so long w: ten permits in (now - takenAt + w) are no more than `left` in (inMs - w).
+      const waits = looks.map(({ inMs, left }) => {
+        const some = Math.max(0, left);
+        return (10 * inMs - some * (now - takenAt)) / (10 + some);
+      });
+      const slowest = (100 * countedMs) / share - (now - takenAt);
+      return Math.ceil(Math.min(slowest, Math.max(0, ...waits)));
+    };
   }
 
   /** The processes that go first: those of its class that wait longer, and before priority 9 all of the others. */
@@ -204,22 +216,29 @@ export class MemoryRedis implements IoredisLike {
   }
 
   /** The time until each window has room for one more beside those that go first, and priority 9 its turn. */
-  #waitMs(
-    { windows }: Request,
-    { used, rooms, spacingMs, ahead }: { used: number[]; rooms: number[]; spacingMs: number; ahead: number },
-    now: number,
-  ): number {
+  #waitMs({ windows }: Request, { used, rooms, turnMs, ahead, hasReserve }: Turn, now: number): number {
     const waits = windows.map(({ countedMs }, index) => {
       const room = Math.max(1, rooms[index]! - ahead);
-      if (used[index]! < room) return 0;
       const times: number[] = [];
       for (const { at } of this.#permits.values()) if (at > now - countedMs) times.push(at);
-      const leaving = times.sort((a, b) => b - a)[room - 1]!;
-      return Math.min(leaving, now) + countedMs - now;
+      const newestFirst = times.sort((a, b) => b - a);
+      const leavesInMs = (at: number): number => Math.min(at, now) + countedMs - now;
+      let waitMs = used[index]! < room ? 0 : leavesInMs(newestFirst[room - 1]!);
+      if (index === windows.length - 1 && turnMs && this.#taken.length === 10)
+        waitMs = Math.max(waitMs, turnMs(this.#taken[0]!.at));
+      const next = newestFirst[used[index]! - 1];
+      return hasReserve && next !== undefined ? Math.min(waitMs, leavesInMs(next)) : waitMs;
     });
-    const turnMs = spacingMs > 0 && this.#taken.length === 10 ? this.#taken[0]!.at + spacingMs - now : 0;
-    return Math.max(0, turnMs, ...waits);
+    return Math.max(0, ...waits);
   }
+}
+
+interface Turn {
+  readonly used: number[];
+  readonly rooms: number[];
+  readonly turnMs: ((takenAt: number) => number) | undefined;
+  readonly ahead: number;
+  readonly hasReserve: boolean;
 }
 
 type Waiter = Pick<Request, "process" | "isLast">;

@@ -11,7 +11,7 @@ function room(windows = DOCUMENTED_WINDOWS, delayMs?: () => number) {
   const random = randomFrom(7);
   const redis = new MemoryRedis({ time, delayMs: delayMs ?? (() => 1 + 20 * random()) });
   const store = redisRateLimitStore(redis);
-  const process = () => new RateLimiter({ clock: time.now, store, windows });
+  const process = (reserve = 0.1) => new RateLimiter({ clock: time.now, store, windows, reserve });
   const call = async (limiter: RateLimiter, request?: PermitRequest): Promise<string> => {
     try {
       (await limiter.acquire(request)).release("responded");
@@ -41,18 +41,24 @@ it("A first call waits beside another process for a permit that was used long ag
   expect(await Promise.all(ends)).toEqual(["sent", "refused"]);
 });
 
-it("A call that may not wait until the time that Redis has named is refused, though permits of other processes may seem to come back before", async () => {
-  const { time, process, call, callsAt } = room([{ limit: 60, intervalMs: 60_000 }]);
-  const one = process();
-  const ends: Promise<string>[] = [];
-  await time.run(() => {
-    // All are of one sixth of the minute: its end.
-    callsAt(0, 30, 60, process());
-    for (const atMs of [51_900, 52_500]) time.at(atMs, () => ends.push(call(one, { maxWaitMs: 3_000 })));
-    time.at(57_500, () => ends.push(call(one, { maxWaitMs: 3_000 })));
-  }, 70_000);
-  expect(await Promise.all(ends)).toEqual(["refused", "refused", "sent"]);
-});
+it.each([5, 9])(
+  "A call of priority %i that may not wait until the time that Redis has named is refused at once, though permits of other processes may seem to come back before",
+  async (priority) => {
+    const { time, process, call, callsAt } = room([{ limit: 60, intervalMs: 60_000 }]);
+    const one = process();
+    const ends: Promise<string>[] = [];
+    await time.run(() => {
+      // All are of one sixth of the minute: its end.
+      callsAt(0, 30, 60, process());
+      for (const atMs of [51_900, 52_500, 57_500])
+        time.at(atMs, () => {
+          const end = call(one, { priority, maxWaitMs: 3_000 });
+          ends.push(end.then((how) => `${how} within ${Math.ceil((time.now() - atMs) / 1_000)} s`));
+        });
+    }, 70_000);
+    expect(await Promise.all(ends)).toEqual(["refused within 1 s", "refused within 0 s", "sent within 3 s"]);
+  },
+);
 
 it("usage() knows right after a reply which permits of other processes are in which window", async () => {
   const { time, process, call, callsAt, used } = room();
@@ -112,3 +118,57 @@ it("A process foretells what it waits beside others as they themselves do, withi
   expect(errors).toHaveLength(72);
   expect(Math.max(...errors)).toBeLessThan(1);
 });
+
+it.each([
+  [50, 30, 30, 10, 0.1],
+  [80, 10, 60, 40, 0.1],
+  [5, 0, 11, 1, 0.5],
+])(
+  "After %i other calls and %i rows in a minute, %i more rows leave as they do without a store",
+  async (others, earlier, rows, afterS, reserve) => {
+    const windows = [{ limit: reserve === 0.5 ? 20 : 100, intervalMs: 60_000 }];
+    const leftAfter: number[] = [];
+    for (const isShared of [false, true]) {
+      const { time, process, call, callsAt } = room(windows);
+      const clock = time.now;
+      const one = isShared ? process(reserve) : new RateLimiter({ clock, windows, reserve });
+      let lastAt = 0;
+      await time.run(() => {
+        callsAt(0, 10, others, isShared ? process(reserve) : one);
+        callsAt(0, 10, earlier, one, { priority: 9 });
+        time.at(1_000 * afterS, () => {
+          for (let row = 0; row < rows; row += 1)
+            void call(one, { priority: 9 }).then(() => (lastAt = time.now()));
+        });
+      }, 600_000);
+      leftAfter.push(lastAt);
+    }
+    expect(leftAfter[0]).toBeGreaterThan(0);
+    // The way to Redis and back, for each ten.
+    expect(leftAfter[1]! - leftAfter[0]!).toBeLessThan(250);
+  },
+);
+
+it.each([
+  [0.1, 200],
+  [0.9, 80],
+])(
+  "A row that may wait two seconds is sent or refused within them, with a reserve of %d, beside its own rows and those and %i calls an hour of another process",
+  async (reserve, othersPerHour) => {
+    const { time, process, call, callsAt } = room();
+    const [one, other] = [process(reserve), process(reserve)];
+    const [hourMs, maxWaitMs] = [3_600_000, 2_000];
+    const settledAfter: number[] = [];
+    await time.run(() => {
+      callsAt(0, othersPerHour / 3_600, 2 * othersPerHour, other);
+      for (const each of [one, other]) callsAt(1, 0.25, 1_800, each, { priority: 9 });
+      for (let at = 0.3 * hourMs; at < 2 * hourMs; at += 97_300)
+        time.at(at, () => {
+          void call(one, { priority: 9, maxWaitMs }).then(() => settledAfter.push(time.now() - at));
+        });
+    }, 2 * hourMs);
+    expect(settledAfter).toHaveLength(63);
+    // And the way to Redis and back.
+    expect(Math.max(...settledAfter)).toBeLessThanOrEqual(maxWaitMs + 50);
+  },
+);
