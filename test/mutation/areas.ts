@@ -92,7 +92,7 @@ export const areas: readonly Area[] = [
     name: "redis",
     sources: ["redis"],
     tests: {
-      redis: "options outages requests same-as-in-memory shared-limit store-rules unavailable",
+      redis: "options other-processes outages requests same-as-in-memory shared-limit store-rules unavailable",
     },
   },
   {
@@ -115,7 +115,7 @@ export const areas: readonly Area[] = [
     sources: ["rate-limiter"],
     tests: {
       "rate-limiter": "clock-and-timers cost-of-waiting options reserve usage waiting within-limits",
-      redis: "outages requests shared-limit",
+      redis: "other-processes outages requests shared-limit",
       transport: "environment rate-refusal",
     },
   },

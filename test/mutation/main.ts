@@ -36,7 +36,7 @@ for (const { area, files: mutate } of chosen) {
     ignoreStatic: !values.static,
     ignorePatterns: ["dist", "docs", "coverage", "reports"],
     concurrency: Number(values.concurrency),
-    timeoutMS: 7_000,
+    timeoutMS: 20_000,
     incremental: true,
     incrementalFile: `reports/mutation/${area.name}.incremental.json`,
     reporters: ["clear-text", "progress-append-only", "html"],

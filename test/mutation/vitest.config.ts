@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     include: (process.env["MUTATION_TESTS"] ?? "").split(" "),
     // A mutant that hangs must fail here: Stryker's own timeout would end the whole worker.
-    testTimeout: 5_000,
+    testTimeout: 15_000,
     restoreMocks: true,
     isolate: false,
     setupFiles: "test/mutation/setup.ts",
