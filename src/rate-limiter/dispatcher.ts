@@ -107,8 +107,9 @@ export class Dispatcher {
   #abort(waiter: Waiter): void {
     this.#leave(waiter);
     waiter.reject(waiter.request.signal?.reason);
-    // The others of its class wait as long as before.
-    if (this.#queue.head?.isLast !== waiter.isLast) this.serve();
+    const { head } = this.#queue;
+    // Those of its class wait as long as before. Those of priority 9 wait for others no more; an empty queue needs no timer.
+    if (!head || (head.isLast && !waiter.isLast)) this.serve();
   }
 
   #leave(waiter: Waiter): void {

@@ -65,7 +65,7 @@ it.each([5, 9])(
   },
 );
 
-it("for 1,000 calls of one turn with deadlines, of priorities 5 and 9 in turn, the estimate is made each time a tenth more goes first", async () => {
+it("for 1,000 calls of one turn with deadlines, of priorities 5 and 9 in turn, the estimate is made each time a tenth more goes first, and the store is asked once if all are aborted", async () => {
   const { limiter, asked } = countingLimiter();
   await spend(limiter, 1);
   Object.assign(asked, { takes: 0, estimates: 0 });
@@ -76,7 +76,11 @@ it("for 1,000 calls of one turn with deadlines, of priorities 5 and 9 in turn, t
       .catch(() => undefined);
   expect(limiter.usage().queued).toBe(1_000);
   expect(asked.estimates).toBeLessThan(70);
+  Object.assign(asked, { takes: 0 });
   end.abort();
+  expect(limiter.usage().queued).toBe(0);
+  // Once for those of priority 9, when the last of the others has left.
+  expect(asked.takes).toBe(1);
 });
 
 it("an estimate serves the calls of its turn, however long it takes to make it", async () => {
