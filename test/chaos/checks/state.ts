@@ -66,8 +66,12 @@ export function checkState(world: World): string[] {
     if (contact.email === undefined) return [];
     // Between a click and the calls there is no order either.
     if (consentHistory.some(({ contactId, by }) => by === "person" && contactId === contact.id)) return [];
+    // An address that it had before leads a call to it as well.
+    const formerly = consentHistory.flatMap(({ contactId, email }) =>
+      contactId === contact.id && email !== undefined ? [{ ...contact, email }] : [],
+    );
     const calls = world.log.calls.filter(({ facts }) =>
-      facts.contacts.some((name) => isNameOf(contact, name)),
+      facts.contacts.some((name) => [contact, ...formerly].some((each) => isNameOf(each, name))),
     );
     // Which of two contacts a call means is the service's decision.
     const others = contacts.filter(({ id }) => id !== contact.id);
