@@ -92,7 +92,8 @@ export const areas: readonly Area[] = [
     name: "redis",
     sources: ["redis"],
     tests: {
-      redis: "options other-processes outages requests same-as-in-memory shared-limit store-rules unavailable",
+      redis:
+        "options other-processes outages requests same-as-in-memory shared-limit store-rules unavailable",
     },
   },
   {
