@@ -1,5 +1,5 @@
 import { type Channel, channels, type OptIn } from "./contact.ts";
-import { wordOf } from "./words.ts";
+import { partsOf, wordOf } from "./words.ts";
 
 /** What a plain refusal says, whatever the column is. */
 export interface Refusal {
@@ -23,9 +23,12 @@ function words(refusal: Refusal, list: string): [string, Refusal][] {
   return list.split(", ").map((word) => [word, refusal]);
 }
 
-/** The refusal that a cell is as a whole: trimmed, in any case, and with `_` and `-` as spaces. */
-export function refusalIn(cell: string): Refusal | undefined {
-  return cell.length > 30 ? undefined : refusals.get(wordOf(cell.replace(/[\s_-]+/g, " ")));
+/** The refusals that a cell is as a whole, in any case, and with `_` and `-` as spaces; or that tags in quotation marks are. */
+export function refusalsIn(cell: string): Refusal[] {
+  const tags = /^".*"$/s.test(cell) ? partsOf(cell) : [cell];
+  return tags.flatMap((tag) =>
+    tag.length > 30 ? [] : (refusals.get(wordOf(tag.replace(/[\s_-]+/g, " "))) ?? []),
+  );
 }
 
 /** Whether the name of a file may be that of a list of people who refused: `unsubscribed_2026-11.csv`. */

@@ -2,7 +2,7 @@ import type { ChannelMeanings } from "./column-map.ts";
 import { type Channel, channels, type OptIn, optIns } from "./contact.ts";
 import type { CsvRow } from "./csv-file.ts";
 import type { Column, ConsentUse, FilePlan } from "./file-plan.ts";
-import { type Refusal, refusalIn } from "./floor.ts";
+import { type Refusal, refusalsIn } from "./floor.ts";
 import { anyDate, anyOther, isBlank, isMoment, partsOf, wordOf } from "./words.ts";
 
 export const noWords = {
@@ -146,10 +146,11 @@ export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWord
     else if ((use === "is_suppressed" || use === "double_opt_in") && !/^(true|false)$/.test(word))
       hold(column, word, ["email"], "it must be true or false");
     // A meaning that the map gives this very word in this column goes first.
-    const refusal = typeof use === "object" && use.words.has(word) ? undefined : refusalIn(text);
-    if (refusal === undefined) continue;
-    refusing.push({ column, word, refusal });
-    for (const channel of refusal.channels) raise(`${channel}Hold`, valueOf(refusal.optIn));
+    const isNamed = typeof use === "object" && use.words.has(word);
+    for (const refusal of isNamed ? [] : refusalsIn(text)) {
+      refusing.push({ column, word, refusal });
+      for (const channel of refusal.channels) raise(`${channel}Hold`, valueOf(refusal.optIn));
+    }
   }
   const ofAll = { ...noWords };
   for (const channel of channels) ofAll[channel] = everyone[channel] ? valueOf(everyone[channel]) : 0;

@@ -95,7 +95,7 @@ const vendors: readonly Vendor[] = [
       "Invalid email address": email(invalid),
     },
     properties:
-      "Record ID|Lifecycle Stage|Lead Status|Contact owner|Create Date|Last Activity Date|Marketing contact status|Source|" +
+      "Record ID|Lifecycle Stage|Lead Status|Contact owner|Create Date|Last Activity Date|Source|" +
       "Associated Company|Associated Company IDs|Company Name|Job Title",
   },
   {

@@ -41,7 +41,7 @@ const days = [
   String.raw`(?!1900)(19|20)\d\d${mm}${dd}([\sT-]?[0-2]\d[0-5]\d([0-5]\d(\.?\d{3})?)?)?`,
   String.raw`(${dd}${mm}|${mm}${dd})(?!1900)(19|20)\d\d|1\d{9}(\d{3}){0,2}(\.\d+)?|(1[.,]\d+e\+12|2[.,]0\d+e\+13)`,
 ].join("|");
-const months = String.raw`${year}${sign}${month}|${month}${sign}${year}|(?!1900)(19|20)\d\d${mm}`;
+const months = String.raw`${year}${sign}${month}|(${month}${sign}|(${monthNames})[\s.,-]+)${year}|(?!1900)(19|20)\d\d${mm}`;
 const time = String.raw`[\s,T]+\d{1,2}[:.-]\d{2}([:.-]\d{2}([.,]\d+)?)?(\s?[ap]\.?m\.?)?`;
 const zone = String.raw`\s?(z|utc|gmt|[ecmp][sd]t|cest|[+-]\d{1,2}(:?\d{2})?)`;
 const moment = new RegExp(

@@ -390,6 +390,8 @@ describe("A word", () => {
     "(24/5/1)",
     "1\u200f/5\u200f/2024",
     "05/2024",
+    "May 2024",
+    "Sept. 2024",
     "202405",
   ])("is a day or a time as a whole cell: %s", async (cell) => {
     expect(await importedSince(cell)).toEqual({ code: 0, consents: { "a@example.com": "SUBSCRIBED" } });

@@ -42,6 +42,7 @@ const tables: readonly Table[] = [
     rows: [
       ["a@example.com,Ada,5,2026-01-02 10:00:00,1,x1,", "S"],
       ["b@example.com,Bo,2,2026-01-02 10:00:00,2,x2,unsubscribed", "-"],
+      [`c@example.com,Cy,2,2026-01-02 10:00:00,3,x3,"""VIP"",""Do not email"""`, "-"],
     ],
   },
   {
@@ -57,13 +58,20 @@ const tables: readonly Table[] = [
   {
     tool: "HubSpot",
     headings:
-      "Record ID,Email,Lifecycle Stage,Unsubscribed from all email,Opted out of email: One to One,Newsletter",
+      "Record ID,Email,Lifecycle Stage,Unsubscribed from all email,Opted out of email: One to One,Newsletter,Marketing contact status",
     rows: [
-      ["1,a@example.com,Lead,true,,Ja", "U"],
-      ["2,b@example.com,Customer,,true,Ja", "U"],
-      ["3,c@example.com,Customer,false,false,Ja", "S"],
+      ["1,a@example.com,Lead,true,,Ja,Marketing contact", "U"],
+      ["2,b@example.com,Customer,,true,Ja,Marketing contact", "U"],
+      ["3,c@example.com,Customer,false,false,Ja,Marketing contact", "S"],
+      ["4,d@example.com,Customer,false,false,Ja,Non-marketing contact", "N"],
     ],
-    asked: { Newsletter: flags("ja", "nein") },
+    asked: {
+      Newsletter: flags("ja", "nein"),
+      "Marketing contact status": meaning({
+        "marketing contact": "none",
+        "non-marketing contact": "NON_SUBSCRIBED",
+      }),
+    },
   },
   {
     tool: "Brevo",
