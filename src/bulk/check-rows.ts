@@ -80,16 +80,16 @@ export async function checkRows<Row>(
         if (fate === "unchanged" && recorded?.before) record?.skip(row, recorded.before);
         if (fate === "unchanged" || (fate === "once" && !mayBeRepeated(writes, prepared))) continue;
         const before = recorded?.before;
+        const guarded: GuardedRow = { ...row, recordedId: before?.id, keptId: record?.keptId(row) };
+        const looks = looksOf(guarded, settings);
+        plan.looks += looks.length;
+        if (subscribes(row.said) && isUnknown(guarded, settings)) plan.unjudged += 1;
+        calls += looks.length + writes.length;
         // For a further row with its key: the response will have shown the contact.
         const isShown = prepared.some(({ endpoint }) => endpoint.appliedTo !== undefined);
-        const id = before?.id ?? (isShown ? "as the response gives it" : undefined);
+        const id = before?.id ?? looks[0] ?? (isShown ? "as the response gives it" : undefined);
         if (recorded)
           await record?.putRow(recorded.name, { ...recorded, state: "succeeded", id, kept: undefined });
-        const guarded: GuardedRow = { ...row, recordedId: before?.id, keptId: record?.keptId(row) };
-        const looks = looksOf(guarded, settings).length;
-        plan.looks += looks;
-        if (subscribes(row.said) && isUnknown(guarded, settings)) plan.unjudged += 1;
-        calls += looks + writes.length;
       } catch (error) {
         invalid.push({ index: row.index, issues: issuesOf(error) });
       }

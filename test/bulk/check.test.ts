@@ -242,13 +242,14 @@ describe("bulk.check with a checkpoint", () => {
     await audience.bulk(rows(2), upsert);
     const snapshot = await snapshotOf(audience);
 
-    const plan = await audience.bulk.check(rows(3), upsert, {
+    const plan = await audience.bulk.check([...rows(3), { ...row(0), first_name: "Ada" }], upsert, {
       key,
       snapshot,
       checkpoint: new MemoryCheckpoint(),
     });
 
-    expect(plan).toMatchObject({ new: 3, looks: 2, unjudged: 1 });
+    // The second row of the first person is looked up by the same id.
+    expect(plan).toMatchObject({ new: 3, changed: 1, looks: 3, unjudged: 1 });
   });
 
   // The person of the second row is known by the response of the first.
