@@ -23,7 +23,7 @@ import {
   v2Contact,
 } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
-import { addresses, contact, endOf, snapshotOf } from "./people.ts";
+import { addresses, contact, endOf, peopleOf, snapshotOf } from "./people.ts";
 
 type World = ReturnType<typeof createFixture>;
 type Options = BulkOptions<V1Contact>;
@@ -297,6 +297,34 @@ it("What a look shows as refused is so for later rows of the run, whatever their
   expect(ends).toEqual(["superseded:service", "succeeded email:run"]);
   expect(world.mock.resubscriptions).toEqual([]);
 });
+
+it.each([
+  ["the service", true],
+  ["the snapshot alone, as v2 has no look", false],
+])(
+  "A row that gives a contact, found by its e-mail in a snapshot, another number does not lift the refusal of the one before: by %s",
+  async (_, canLook) => {
+    const { audience, mock } = createFixture();
+    await audience.v1.customers.upsert(contact("++"));
+    mock.unsubscribe(ada.phone, { channel: "phone" });
+    const snapshot = await snapshotOf(audience, "acme");
+    const number = "+15550009999";
+    const v2 = v2Contact(ada.email, "subscribed");
+    const phone = { ...v2.identifiers[0]!, type: "phone" as const, id: number };
+    const identifiers = [...v2.identifiers, { ...phone, channels: { phone: { status: "subscribed" } } }];
+    const other = canLook
+      ? write.v1.customers.upsert({ ...contact("++"), phone: number })
+      : write.v2.contacts.upsert({ ...v2, identifiers });
+    const client = canLook ? audience : new AudienceClient({ ...mock.clientOptions, baseUrl: undefined });
+    const options = { snapshot, organization: "acme" };
+
+    const { results } = await collectRun(client.bulk([other], (each) => each, options));
+
+    expect(results.map(endOf)).toEqual([canLook ? "superseded:service" : "superseded:snapshot"]);
+    expect(mock.resubscriptions).toEqual([]);
+    expect(peopleOf(mock)).toBe("ada:+-");
+  },
+);
 
 it("The error of a superseded row names the opt-outs that were not sent", async () => {
   const world = createFixture();

@@ -273,8 +273,6 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:+; person ada:-; ada:+ (no look) | succeeded, succeeded | ada:+ | 0 0
   a job without looks, of what another call refused in an earlier run
     (left); call ada:-; (absent); ada:+ (no look) | skipped, skipped, succeeded | ada:+ | 0 0 0
-  another number than the one that a snapshot's contact has refused
-    ada:++ (absent); person ada:.-; ada3:++ (snapshot) | succeeded, succeeded | ada:++ | 0 1
   another e-mail than the one that a snapshot's contact has refused
     ada:++ (absent); person ada:-; ada2:++ (snapshot) | succeeded, succeeded | ada2:++ | 0 1
   a contact that is new to its key, and in no snapshot

@@ -88,7 +88,8 @@ export class ServiceGuard implements Guard {
     ].filter(({ isRefused }) => isRefused);
     const knownTo = (said: ConsentWrite) => refusalsAmong(words, said);
     const isLifting = () => row.writes.some((write) => withRefusals(write, knownTo).channels !== "");
-    if (!canLook(options.opened) && !refusesOnly(row.writes) && isLifting())
+    const isRefused = () => isLifting() || shown.some((one) => hasItsEmail(row, one) && hasMoved(row, one));
+    if (!canLook(options.opened) && !refusesOnly(row.writes) && isRefused())
       throw superseded("The snapshot shows that the contact has refused", "snapshot");
     // Of several looks the first: their words are of one moment, so that the refusal counts (D268).
     let first: { readonly at: number; readonly moment: number } | undefined;
@@ -100,8 +101,10 @@ export class ServiceGuard implements Guard {
       const isItsOwn = shown.length > 0 ? shown.some((one) => one.id === id) : id === row.recordedId;
       if (!service && !isItsOwn) continue;
       if (!service) throw superseded("The service has no contact with this id any more", "service");
-      // It may be another contact than the row now names.
-      if (id === row.recordedId) refuseAfterEarlierContact(row, service);
+      // The contact of an earlier night, or the one that gets another number now.
+      const { attributes } = service;
+      if ((id === row.recordedId || hasItsEmail(row, attributes)) && hasMoved(row, attributes))
+        throw superseded("The contact that the row had before has refused", "service", service);
       words.push(...this.#wordsOf(row, { ...service.attributes, id }, first.moment, service));
     }
     return { words, askedAt: first?.at ?? performance.now() };
@@ -177,16 +180,20 @@ function isGone(error: unknown): boolean {
   return typeof error.body === "object" && error.body !== null;
 }
 
-/** The contact of an earlier night has refused a channel of which the row now names another address. */
-function refuseAfterEarlierContact(row: GuardedRow, service: Profile): void {
-  const { attributes } = service;
-  const shown = contactKeys([{ email: attributes.email, phone: attributes.phone }]);
+function hasItsEmail(row: GuardedRow, { email }: Pick<ShownContact, "email">): boolean {
+  return ofKind("email", contactKeys([{ email }])).some((key) => contactsOfRow(row).includes(key));
+}
+
+/** Whether the contact has refused a channel of which the row now names another address. */
+function hasMoved(row: GuardedRow, contact: Omit<ShownContact, "id">): boolean {
+  const shown = contactKeys([{ email: contact.email, phone: contact.phone }]);
   const named = contactsOfRow(row);
   const isOther = shown.length > 0 && !shown.some((key) => named.includes(key));
-  const refused = shownRefusals(attributes);
-  const hasMoved = refused.some((channel) => namesAnother(row, channel, shown));
-  if (hasMoved || (isOther && refused.includes("is_suppressed")))
-    throw superseded("The contact that the row had before has refused", "service", service);
+  const refused = shownRefusals(contact);
+  return (
+    refused.some((channel) => namesAnother(row, channel, shown)) ||
+    (isOther && refused.includes("is_suppressed"))
+  );
 }
 
 /** Whether a row says something else of a channel, and only at other addresses than the one that is shown. */
