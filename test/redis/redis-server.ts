@@ -59,9 +59,15 @@ export class RedisServer {
   }
 }
 
-/** A free port of loopback, below those that the system gives to who asks for any: another server would get it meanwhile. */
+let lastPort = Math.floor(Math.random() * 12_000);
+
+/**
+ * A free port of loopback, below those that the system gives to who asks for any, and none that was given before: another
+ * server would get it meanwhile, and be taken for this one.
+ */
 export async function freePort(): Promise<number> {
-  const port = 20_000 + Math.floor(Math.random() * 12_000);
+  lastPort = (lastPort + 1) % 12_000;
+  const port = 20_000 + lastPort;
   await using server = createServer().listen(port, "127.0.0.1");
   const isFree = once(server, "listening").then(() => true);
   return (await isFree.catch(() => false)) ? port : await freePort();
