@@ -39,7 +39,10 @@ export class Dispatcher {
   constructor(store: PermitStore, user: StoreUser, bounds: Bounds) {
     this.#store = store;
     this.#bounds = bounds;
-    this.#forecasts = new Forecasts(store, user, () => this.#queue.sizeOfClass(false));
+    this.#forecasts = new Forecasts(store, user, {
+      others: () => this.#queue.sizeOfClass(false),
+      noneUntil: (isLast) => this.#noneUntil(isLast),
+    });
     this.#clock = user.clock;
     this.#alarm = new Alarm(() => this.#serve(), user.clock);
     this.#burst = Math.min(...user.windows.map(({ limit }) => limit));
@@ -61,7 +64,7 @@ export class Dispatcher {
     // While a store is asked some of those that wait may still leave at once.
     if (waiting < (this.#isServing ? maxQueued + this.#burst : maxQueued)) return undefined;
     const now = this.#clock();
-    if (waiting === 0 && !this.#hasNone(isLast, now)) return undefined;
+    if (waiting === 0 && now >= this.#noneUntil(isLast)) return undefined;
     return this.#forecasts.refusal(isLast, waiting + 1, now, isFull(maxQueued));
   }
 
@@ -97,8 +100,7 @@ export class Dispatcher {
       this.#queue.add(waiter);
       this.#untold.add(waiter);
       if (this.#isServing) return;
-      if (!this.#hasNone(waiter.isLast, now)) return void this.#serveAll();
-      if (waiter.deadlineAt < this.#none.until) return this.#refuse(waiter, now);
+      if (now >= this.#noneUntil(waiter.isLast)) return void this.#serveAll();
       this.#tellUntold(now);
       if (this.#queue.size > 0) this.#alarm.setBy(this.#none.until);
     });
@@ -118,8 +120,9 @@ export class Dispatcher {
     waiter.request.signal?.removeEventListener("abort", waiter.abort);
   }
 
-  #hasNone(isLast: boolean, now: number): boolean {
-    return now < this.#none.until && (isLast || !this.#none.isLast);
+  /** Calls of priority 9 wait for what the others wait for. */
+  #noneUntil(isLast: boolean): number {
+    return isLast || !this.#none.isLast ? this.#none.until : -Infinity;
   }
 
   /** Something has changed: gives the calls in the queue the permits that there are. */
@@ -148,7 +151,6 @@ export class Dispatcher {
       // Of another class is one that came meanwhile: the store is asked for it next.
       const isSameClass = (this.#queue.head?.isLast ?? isLast) === isLast;
       if (reply.waitMs > 0 && isSameClass && !this.#hasChanged) {
-        this.#none = { until: this.#clock() + reply.waitMs, isLast };
         if (this.#queue.size > 0) this.#alarm.setBy(this.#none.until);
         break;
       }
@@ -174,6 +176,7 @@ export class Dispatcher {
       else release("unsent", now);
     }
     if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, now, refusal);
+    if (waitMs > 0 && !this.#hasChanged) this.#none = { until: now + waitMs, isLast: ask.isLast };
     if (waitMs === 0 || this.#queue.head?.isLast !== ask.isLast) return;
     this.#tellUntold(now);
     for (const waiter of this.#queue.all()) if (waiter.deadlineAt < now + waitMs) this.#refuse(waiter, now);

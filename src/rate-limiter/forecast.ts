@@ -117,23 +117,30 @@ class Forecast {
 /** Why a call gets no permit. */
 export type Refusal = WaitFacts & { readonly message: string };
 
+/** What a forecast asks of the queue. */
+interface QueueState {
+  /** How many calls of priorities 0 to 8 wait. */
+  others(): number;
+  /** Until when the store has no permit for a class, as it has said. */
+  noneUntil(isLast: boolean): number;
+}
+
 /** The waits of the calls that a store is asked for, as they are expected. */
 export class Forecasts {
   readonly #store: PermitStore;
   readonly #reserve: () => number;
   readonly #clock: () => number;
-  /** The calls of priorities 0 to 8 that wait. */
-  readonly #others: () => number;
+  readonly #queue: QueueState;
   /** By whether it is of priority 9. */
   readonly #made = new Map<boolean, Forecast>();
   #roundTripMs = 0;
   #responses = 0;
 
-  constructor(store: PermitStore, { clock, reserve }: StoreUser, others: () => number) {
+  constructor(store: PermitStore, { clock, reserve }: StoreUser, queue: QueueState) {
     this.#store = store;
     this.#clock = clock;
     this.#reserve = reserve;
-    this.#others = others;
+    this.#queue = queue;
   }
 
   /** The mean time from a permit to its response. */
@@ -152,7 +159,7 @@ export class Forecasts {
   }
 
   #leaving(isLast: boolean, position: number, now: number): Leaving {
-    const others = isLast ? this.#others() : Infinity;
+    const others = isLast ? this.#queue.others() : Infinity;
     const startedAt = this.#clock();
     let made = this.#made.get(isLast);
     if (!made || now >= made.freshUntil || Math.abs(others - made.others) > keptShare * made.others) {
@@ -166,7 +173,8 @@ export class Forecasts {
 
   /** The time until the call at `position` (1 is the next) leaves, if those of priority 9 before it come after the others. */
   waitMs(isLast: boolean, position: number, now: number): number {
-    return Math.max(0, this.#leaving(isLast, position, now).at - now);
+    const { at } = this.#leaving(isLast, position, now);
+    return Math.max(now, at, this.#queue.noneUntil(isLast)) - now;
   }
 
   wait(isLast: boolean, position: number, now: number): ExpectedWait {

@@ -223,20 +223,20 @@ for index, window in ipairs(request.windows) do
     table.insert(younger, { ageMs, math.min(window.limit, all), math.min(window.limit, byOthers) })
   end
   local rank = math.max(0, limits[index] - place)
-  local windowMs = 0
+  local windowWaitMs = 0
   if rank < used[index] then
     local leaving = redis.call('ZREVRANGE', permitsKey, rank, rank, 'WITHSCORES')
-    windowMs = math.min(leaving[2], now) + window.countedMs - now
+    windowWaitMs = math.min(leaving[2], now) + window.countedMs - now
   end
   if index == #request.windows and #ahead > 0 and #state.taken == ${permitsPerPace} then
-    windowMs = math.max(windowMs, paceWaitMs(state.taken[1]))
+    windowWaitMs = math.max(windowWaitMs, paceWaitMs(state.taken[1]))
   end
   if request.isLast and request.reserve > 0 and used[index] > 0 then
     -- A permit that leaves the window changes what priority 9 may use, and its pace (D275).
-    local next = redis.call('ZREVRANGE', permitsKey, used[index] - 1, used[index] - 1, 'WITHSCORES')
-    windowMs = math.min(windowMs, math.min(next[2], now) + window.countedMs - now)
+    local oldest = redis.call('ZREVRANGE', permitsKey, used[index] - 1, used[index] - 1, 'WITHSCORES')
+    windowWaitMs = math.min(windowWaitMs, math.min(oldest[2], now) + window.countedMs - now)
   end
-  waitMs = math.max(waitMs, windowMs)
+  waitMs = math.max(waitMs, windowWaitMs)
 end
 -- What is available is left to others.
 if granted == 0 and waitMs == 0 then waitMs = ${lateMs} end

@@ -37,8 +37,6 @@ export class RedisPermits implements PermitStore {
   readonly #name = crypto.randomUUID();
   #isBeating = false;
   #lastReply: LastReply | undefined;
-  /** As Redis has said to priorities 0 to 8. */
-  #noneUntil = -Infinity;
   #outage: Outage | undefined;
   #requested: Promise<unknown> = Promise.resolve();
 
@@ -94,8 +92,7 @@ export class RedisPermits implements PermitStore {
     const startAt = now + (this.refusal === undefined ? rate.pausedMs(now) : retryIntervalMs);
     const [own, isAlone] = [this.#own, this.warning !== undefined];
     if (isAlone) return { own, log: own, limits: this.#share, startAt };
-    const firstAt = Math.max(startAt, this.#noneUntil);
-    return { own, log: this.#withElsewhere(now), limits: rate.limits(), startAt: firstAt };
+    return { own, log: this.#withElsewhere(now), limits: rate.limits(), startAt };
   }
 
   /** Redis is told of successes with the next request, and of a refusal at once. */
@@ -214,8 +211,6 @@ export class RedisPermits implements PermitStore {
     const waitMs = isVoid ? 1 : reply.waitMs;
     // A permit may be available earlier than Redis has said.
     const hasRoom = rate.limits().every((limit, index) => reply.used[index]! < limit);
-    if (ids.length > 0 && !isLast) this.#noneUntil = now + waitMs;
-    else if (hasRoom) this.#noneUntil = now;
     if (isBack || (ids.length === 0 && hasRoom)) this.#user.onChange();
     return { permits, waitMs };
   }
