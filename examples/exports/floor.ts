@@ -23,7 +23,7 @@ function words(refusal: Refusal, list: string): [string, Refusal][] {
   return list.split(", ").map((word) => [word, refusal]);
 }
 
-/** The refusals that a cell is as a whole, in any case, and with `_` and `-` as spaces; or that tags in quotation marks are. */
+/** The refusal that a cell is as a whole, in any case, and with `_` and `-` as spaces; of tags in quotation marks, those of each. */
 export function refusalsIn(cell: string): Refusal[] {
   const tags = /^".*"$/s.test(cell) ? partsOf(cell) : [cell];
   return tags.flatMap((tag) =>

@@ -334,7 +334,7 @@ it("The error of a superseded row names the opt-outs that were not sent", async 
   const { results } = await night(world, [contact("+-s", "ada2")], { ...options, key: () => ada.email });
 
   const message =
-    "The contact that the row had before has refused: the row was not sent, or not sent again. Nor was its opt-out of phone and is_suppressed: send that by a call of its own.";
+    "The contact has refused, at an address that the row leaves: the row was not sent, or not sent again. Nor was its opt-out of phone and is_suppressed: send that by a call of its own.";
   expect(results).toMatchObject([{ status: "superseded", error: { message } }]);
 });
 

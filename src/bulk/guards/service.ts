@@ -87,25 +87,25 @@ export class ServiceGuard implements Guard {
       ...ofNumber.flatMap((one) => this.#wordsOf(row, one, 0)).filter(({ channel }) => channel === "phone"),
     ].filter(({ isRefused }) => isRefused);
     const knownTo = (said: ConsentWrite) => refusalsAmong(words, said);
-    const isLifting = () => row.writes.some((write) => withRefusals(write, knownTo).channels !== "");
-    const isRefused = () => isLifting() || shown.some((one) => hasItsEmail(row, one) && hasMoved(row, one));
-    if (!canLook(options.opened) && !refusesOnly(row.writes) && isRefused())
+    const isLifting = () =>
+      shown.some((one) => leavesRefusal(row, one)) ||
+      row.writes.some((write) => withRefusals(write, knownTo).channels !== "");
+    if (!canLook(options.opened) && !refusesOnly(row.writes) && isLifting())
       throw superseded("The snapshot shows that the contact has refused", "snapshot");
     // Of several looks the first: their words are of one moment, so that the refusal counts (D268).
     let first: { readonly at: number; readonly moment: number } | undefined;
     for (const id of looksOf(row, options)) {
       const { service, left } = await this.#look(id, signal);
       first ??= left;
-      if (service) this.#process.learnShown([saidOf({ ...service.attributes, id })], first.moment);
+      const contact = service && { ...service.attributes, id };
+      if (contact) this.#process.learnShown([saidOf(contact)], first.moment);
       // One beside the contact of the row has nothing to say.
       const isItsOwn = shown.length > 0 ? shown.some((one) => one.id === id) : id === row.recordedId;
-      if (!service && !isItsOwn) continue;
-      if (!service) throw superseded("The service has no contact with this id any more", "service");
-      // The contact of an earlier night, or the one that gets another number now.
-      const { attributes } = service;
-      if ((id === row.recordedId || hasItsEmail(row, attributes)) && hasMoved(row, attributes))
-        throw superseded("The contact that the row had before has refused", "service", service);
-      words.push(...this.#wordsOf(row, { ...service.attributes, id }, first.moment, service));
+      if (!contact && !isItsOwn) continue;
+      if (!contact) throw superseded("The service has no contact with this id any more", "service");
+      if (leavesRefusal(row, contact))
+        throw superseded("The contact has refused, at an address that the row leaves", "service", service);
+      words.push(...this.#wordsOf(row, contact, first.moment, service));
     }
     return { words, askedAt: first?.at ?? performance.now() };
   }
@@ -180,20 +180,18 @@ function isGone(error: unknown): boolean {
   return typeof error.body === "object" && error.body !== null;
 }
 
-function hasItsEmail(row: GuardedRow, { email }: Pick<ShownContact, "email">): boolean {
-  return ofKind("email", contactKeys([{ email }])).some((key) => contactsOfRow(row).includes(key));
-}
-
-/** Whether the contact has refused a channel of which the row now names another address. */
-function hasMoved(row: GuardedRow, contact: Omit<ShownContact, "id">): boolean {
+/**
+ * Whether the row's person has refused at an address that the row leaves for another one: the contact of an earlier night,
+ * or the one that has the row's e-mail (D294).
+ */
+function leavesRefusal(row: GuardedRow, contact: ShownContact): boolean {
   const shown = contactKeys([{ email: contact.email, phone: contact.phone }]);
   const named = contactsOfRow(row);
-  const isOther = shown.length > 0 && !shown.some((key) => named.includes(key));
+  const isNamed = (key: string) => named.includes(key);
+  if (contact.id !== row.recordedId && !ofKind("email", shown).some(isNamed)) return false;
   const refused = shownRefusals(contact);
-  return (
-    refused.some((channel) => namesAnother(row, channel, shown)) ||
-    (isOther && refused.includes("is_suppressed"))
-  );
+  if (refused.some((channel) => namesAnother(row, channel, shown))) return true;
+  return refused.includes("is_suppressed") && shown.length > 0 && !shown.some(isNamed);
 }
 
 /** Whether a row says something else of a channel, and only at other addresses than the one that is shown. */
