@@ -25,6 +25,8 @@ export interface Cursor {
   readonly pagesWithoutNew?: number;
   /** Nothing tells that there is such a page: a 404 for it ends the list. */
   readonly endsBy404?: boolean;
+  /** A page that is not full may have another one after it: only an empty one ends a list that tells nothing. */
+  readonly untilEmpty?: boolean | undefined;
 }
 
 /** So many empty pages in a row are asked for, as far as the total counts them. */
@@ -58,7 +60,7 @@ export function nextCursor(cursor: Cursor, received: ReceivedPage): Cursor | und
   // The last page would be the first one once more: the pages between are lost.
   if (isOnlyPage && hasNextPage === undefined && isAhead === false) throw withoutEnd(page, isEmpty);
   const isGap = isAhead === true && pagesWithoutNew === 1;
-  const isFull = limit === undefined ? !isEmpty : ids.length >= limit;
+  const isFull = limit === undefined || cursor.untilEmpty ? !isEmpty : ids.length >= limit;
   if (!isGap && !(hasNextPage ?? isAhead ?? (isFull && !isOnceMore))) return undefined;
   if (pagesWithoutNew > 1) {
     if (isHiding && hasNextPage === undefined && (isEmpty || (isOnceMore && !isOnlyPage))) return undefined;
@@ -68,7 +70,8 @@ export function nextCursor(cursor: Cursor, received: ReceivedPage): Cursor | und
     if (!isEmpty || !isCounted || pagesWithoutNew > mostEmptyPages) throw withoutEnd(page, isEmpty);
   }
   const endsBy404 = hasNextPage === undefined && (isAhead === undefined || isHiding === true);
-  return { page: page + 1, itemsBefore: itemsPassed, idsBefore: ids, pagesWithoutNew, endsBy404 };
+  const { untilEmpty } = cursor;
+  return { page: page + 1, itemsBefore: itemsPassed, idsBefore: ids, pagesWithoutNew, endsBy404, untilEmpty };
 }
 
 /** Whether a number says more, undefined without one: a number that the list has passed is wrong, and counts as none. */

@@ -37,8 +37,8 @@ const lineSchema = z.union([pageSchema, z.object({ id: z.string() })]);
 
 /** What the pages of a read have come to. */
 class ReadState {
-  /** Where the list is read next; undefined after the last page. */
-  cursor: Cursor | undefined = { page: 1 };
+  /** Where the list is read next; undefined after the last page. A service may have smaller pages than it is asked for. */
+  cursor: Cursor | undefined = { page: 1, untilEmpty: true };
   /** The start of the last line of each contact. */
   readonly starts = new Map<string, number>();
   total: number | undefined;
@@ -52,7 +52,7 @@ class ReadState {
     for (const [id, start] of starts) this.starts.set(id, start);
     if (this.hasPages && total !== this.total) this.isTotalSteady = false;
     this.total = total;
-    this.cursor = next && { ...next, page: page + 1, idsBefore: [...starts.keys()] };
+    this.cursor = next && { ...next, page: page + 1, idsBefore: [...starts.keys()], untilEmpty: true };
   }
 }
 
