@@ -15,7 +15,7 @@ import {
 import { besideOtherIssues } from "./schema/validate.ts";
 import { problemsOfSecret, type ApiKey } from "./transport/api-key.ts";
 import { headersOption, type CallOptions } from "./transport/call-options.ts";
-import type { Fetch } from "./transport/fetch.ts";
+import type { Fetch } from "./transport/fetch-types.ts";
 import {
   logLevels,
   type Hooks,

@@ -1,4 +1,11 @@
-// What a write says of a contact: its keys and its consent, in one form for both families. Imports nothing.
+// What a write says of a contact: its consent, in one form for both families.
+import {
+  contactKeys,
+  type ContactFields,
+  identifiersOf,
+  keysOfIdentifiers,
+  ownFields,
+} from "./contact-keys.ts";
 
 /**
  * What a write says, by channel: `email`, `phone`, any other channel of v2, and `is_suppressed`. Statuses are in capitals, as
@@ -36,9 +43,6 @@ export const unknownConsent: Consent = new Map([
   ["phone", ""],
   ["is_suppressed", ""],
 ]);
-
-/** A contact as it is sent; a custom request may hold anything. */
-type Body = Readonly<Record<string, unknown>>;
 
 /** The states of a v1 contact's consent on one channel ("States and transitions"). */
 export const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
@@ -94,7 +98,7 @@ export function isDocumented(channel: string, word: string): boolean {
  * creates the contact as `NON_SUBSCRIBED`, and then makes it `SUBSCRIBED` ("States and transitions"); customer/create
  * does not document the case. With `double_opt_in` the service could send a second mail.
  */
-export function isRepeatableV1Write(contact: Body): boolean {
+export function isRepeatableV1Write(contact: ContactFields): boolean {
   const { email, email_opt_in, phone, phone_opt_in, double_opt_in } = contact;
   if (double_opt_in === true) return false;
   if (email !== undefined && email_opt_in === undefined) return false;
@@ -120,82 +124,6 @@ export function v2ConsentWrites(contact: unknown): ConsentWrite[] {
   });
 }
 
-/** The keys of a v2 contact. It need not be valid. */
-export function v2ContactKeys(contact: unknown): string[] {
-  return keysOfIdentifiers(identifiersOf(contact));
-}
-
-function keysOfIdentifiers(identifiers: readonly Body[]): string[] {
-  return contactKeys(identifiers.map(({ type, id }) => ({ [String(type)]: id })));
-}
-
-function identifiersOf(contact: unknown): Body[] {
-  const { identifiers } = ownFields(contact);
-  return Array.isArray(identifiers) ? identifiers.map(ownFields) : [];
-}
-
-/** A copy without a prototype: what others put there is no consent. */
-function ownFields(value: unknown): Body {
-  return Object.assign(Object.create(null) as Body, value);
-}
-
 function inCapitals(status: unknown): string {
   return String(status).trim().toUpperCase();
-}
-
-/** The key of each identifier: two spellings of it give one key (D35). */
-const keysOf = {
-  email: (email: string) => `email:${asDomainName(plain(email))}`,
-  phone(phone: string) {
-    const digits = digitsOf(phone);
-    return digits === "" ? `${sharedKind}:${plain(phone)}` : `phone:${digits}`;
-  },
-  contactUUID: (contactUUID: string) => `contactUUID:${contactUUID.trim()}`,
-};
-
-/** A phone without a digit, such as `n/a`. */
-const sharedKind = "text";
-
-/** Whether a key can only be one person's: strangers may share a phone without a digit. */
-export function isOnePersons(key: string): boolean {
-  return !key.startsWith(`${sharedKind}:`);
-}
-
-/** NFKC, the coarsest form of Unicode: it unites composed and decomposed letters, and those of full width. */
-function plain(text: string): string {
-  return text.normalize("NFKC").trim().toLowerCase();
-}
-
-/** An address with its domain as the DNS has it: `ada@müller.de` is `ada@xn--mller-kva.de`. */
-function asDomainName(address: string): string {
-  const domainStart = address.lastIndexOf("@") + 1;
-  try {
-    return address.slice(0, domainStart) + new URL(`http://${address.slice(domainStart)}`).hostname;
-  } catch {
-    return address;
-  }
-}
-
-/** The digits in a text, those of any script as ASCII: `+٠١ ٧١` is `0171`. */
-function digitsOf(text: string): string {
-  return text.replaceAll(/\P{Nd}/gu, "").replaceAll(/[^0-9]/gu, (digit) => {
-    const point = digit.codePointAt(0)!;
-    // Unicode encodes the digits of a script one after the other from 0 on; some sets follow each other.
-    let first = point;
-    while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--;
-    return String((point - first) % 10);
-  });
-}
-
-/** The distinct keys of the contacts. A blank value gives none, as strangers would share it; nor does another type. */
-export function contactKeys(contacts: readonly unknown[]): string[] {
-  const keys = new Set<string>();
-  for (const contact of contacts.map(ownFields)) {
-    for (const [kind, keyOf] of Object.entries(keysOf)) {
-      const value = contact[kind];
-      if (typeof value !== "string" && typeof value !== "number") continue;
-      if (String(value).trim() !== "") keys.add(keyOf(String(value)));
-    }
-  }
-  return [...keys];
 }

@@ -1,13 +1,12 @@
 import * as z from "zod";
 import {
-  contactKeys,
   decidedByService,
   optInStates,
   unknownConsent,
   v1ConsentWrites,
   v2ConsentWrites,
-  v2ContactKeys,
 } from "./consent.ts";
+import { contactKeys, v2ContactKeys } from "./contact-keys.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { jsonValue, emailAddress, nonBlankString } from "./schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validate.ts";

@@ -11,7 +11,7 @@ export type { CustomRequest, CustomRequestOptions } from "./custom-request.ts";
 export type { ClientOptions } from "./client-options.ts";
 export type { BulkRun } from "./bulk/bulk-run.ts";
 export type { Bulk, BulkChecks } from "./bulk/bulk.ts";
-export type { BulkCheck, BulkCheckOptions, PlannedBulkCheck } from "./bulk/check-rows.ts";
+export type { BulkCheck, BulkCheckOptions, PlannedBulkCheck } from "./bulk/bulk-check.ts";
 export type { Checkpoint, OpenCheckpoint } from "./bulk/checkpoint.ts";
 export type { BulkFunction, BulkOptions, LaterWrites, RowWrites } from "./bulk/bulk-options.ts";
 export type {
@@ -47,7 +47,7 @@ export type { CloseOptions } from "./transport/client-state.ts";
 export type { ApiKey } from "./transport/api-key.ts";
 export type { IsRateLimited, RateLimitCandidate } from "./transport/rate-refusal.ts";
 export type { Hooks, Logger, LogLevel, RequestEvent } from "./transport/observer.ts";
-export type { Fetch, FetchInit, FetchResponse } from "./transport/fetch.ts";
+export type { Fetch, FetchInit, FetchResponse } from "./transport/fetch-types.ts";
 export type { ContactToAdd, V1ContactGroups } from "./v1/contact-groups.ts";
 export type { V1Customers, WithEmailOrPhone } from "./v1/customers.ts";
 export type { StandardIssue, StandardResult, StandardSchema } from "./schema/standard-schema.ts";

@@ -8,7 +8,7 @@ import { besideOtherIssues, unknownKeys, validate } from "./schema/validate.ts";
 import { rejected, type ApiPromise } from "./transport/api-promise.ts";
 import { parseCallOptions, type CallSettings } from "./transport/call-options.ts";
 import type { PreparedCall } from "./transport/call.ts";
-import { prepareCall } from "./transport/transport.ts";
+import { prepareCall } from "./transport/prepare-call.ts";
 import { addContact } from "./v1/contact-groups.ts";
 import { upsertCustomer } from "./v1/customers.ts";
 import { sendEvent } from "./v1/events.ts";

@@ -4,8 +4,8 @@ import { listenToConsents } from "../transport/consent-registry.ts";
 import { Turns } from "../transport/turns.ts";
 import { type BulkSettings, endsRun } from "./bulk-options.ts";
 import { IsCurrentGuard } from "./guards/is-current.ts";
-import { ProcessGuard } from "./guards/process.ts";
-import { LookError, ServiceGuard } from "./guards/service.ts";
+import { LookError, ServiceGuard } from "./guards/look.ts";
+import { ProcessGuard } from "./guards/other-calls.ts";
 import {
   type BulkResult,
   type BulkSummary,
@@ -15,7 +15,7 @@ import {
   type RowEnd,
 } from "./result.ts";
 import type { ReadRow, Rows } from "./rows.ts";
-import { RunEnd, type RunParts, RunWarnings } from "./run-parts.ts";
+import { RunEnd, type RunParts, RunWarnings } from "./run-end.ts";
 import { RunRecord } from "./run-record.ts";
 import { type SendingRun, sendRow, type SentEnd } from "./send-row.ts";
 import { runWorkers } from "./workers.ts";

@@ -1,8 +1,8 @@
 import type { OpenedClient } from "../open-client.ts";
 import type { WriteValue } from "../write.ts";
+import { type BulkCheck, type BulkCheckOptions, checkRows, type PlannedBulkCheck } from "./bulk-check.ts";
 import { type BulkFunction, type BulkOptions, type RowWrites, settleOptions } from "./bulk-options.ts";
 import { BulkRun } from "./bulk-run.ts";
-import { type BulkCheck, type BulkCheckOptions, checkRows, type PlannedBulkCheck } from "./check-rows.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { type BulkRows, Rows } from "./rows.ts";
 

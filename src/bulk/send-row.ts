@@ -2,19 +2,19 @@ import { type ConsentWrite, refusalsOf } from "../consent.ts";
 import { AbortError, ConnectionError, type Outcome } from "../errors.ts";
 import { prepareWrite } from "../prepare-write.ts";
 import { randomUuid } from "../runtime.ts";
-import { severer } from "../transport/call-context.ts";
+import { severer } from "../transport/call-outcome.ts";
 import type { Call, PreparedCall } from "../transport/call.ts";
 import { appliedConsent } from "../transport/consent-registry.ts";
 import type { Turns } from "../transport/turns.ts";
 import { rowCallOptions } from "./bulk-options.ts";
 import { type Guard, type GuardedRow, nextMoment, RowGuards, RowStop } from "./guards/guard.ts";
-import type { ProcessGuard } from "./guards/process.ts";
-import { isUnknown } from "./guards/service.ts";
+import { isUnknown } from "./guards/look.ts";
+import type { ProcessGuard } from "./guards/other-calls.ts";
 import { fateOf, mayBeRepeated, prepareRow, type RecordedRow, recordedRow } from "./prepare-row.ts";
 import { type Kept, type RestatedWrite, type RowWrite, subscribes } from "./refusals.ts";
 import { hasCode, isInvalid, type RowEnd } from "./result.ts";
 import type { ReadRow } from "./rows.ts";
-import type { RunParts } from "./run-parts.ts";
+import type { RunParts } from "./run-end.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
 
 export interface SendingRun extends RunParts {

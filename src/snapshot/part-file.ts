@@ -8,7 +8,7 @@ import { replaceFileBy } from "../files/replacement.ts";
 import type { Cursor } from "../pagination/cursor.ts";
 import type { ListPage } from "../pagination/page.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
-import { contactOf, type ReadContact, withStricterConsent } from "./contact.ts";
+import { contactOf, type ReadContact, withStricterConsent } from "./snapshot-contact.ts";
 import {
   contactLine,
   type FinishedHeading,

@@ -12,8 +12,8 @@ import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "
 import type { Observer } from "../transport/observer.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { hasMethods } from "../values/predicates.ts";
-import type { SnapshotFields } from "./contact.ts";
 import { PartFile } from "./part-file.ts";
+import type { SnapshotFields } from "./snapshot-contact.ts";
 import { existingHeading, type Heading } from "./snapshot-file.ts";
 import { dayMs, ofV1, openSnapshot, type Snapshot, targetSalt } from "./snapshot.ts";
 

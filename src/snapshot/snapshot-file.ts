@@ -8,7 +8,7 @@ import { readLines } from "../files/lines.ts";
 import { refusalOf } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { targetSchema } from "../organization.ts";
-import { keysOf, type ReadContact, showsOptIn, type SnapshotContact } from "./contact.ts";
+import { keysOf, type ReadContact, showsOptIn, type SnapshotContact } from "./snapshot-contact.ts";
 
 /** The first line of a read that is under way. */
 export const headingSchema = z.object({

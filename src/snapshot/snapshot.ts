@@ -10,7 +10,7 @@ import {
   type SnapshotChange,
   type SnapshotContact,
   type SnapshotRefusal,
-} from "./contact.ts";
+} from "./snapshot-contact.ts";
 import { type Heading, SnapshotFile } from "./snapshot-file.ts";
 
 /** By what a contact is found: one of these. */

@@ -10,7 +10,7 @@ import {
 import type { PermitUse } from "../rate-limiter/sliding-window-log.ts";
 import { undefinedOf } from "../values/predicates.ts";
 import { sleep } from "./abort-signal.ts";
-import { recordOutcome } from "./call-context.ts";
+import { recordOutcome } from "./call-outcome.ts";
 import type { ApiResponse, Call } from "./call.ts";
 import { deadlineError } from "./cancellation.ts";
 import { decodeResponse } from "./decode-response.ts";

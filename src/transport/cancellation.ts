@@ -1,7 +1,7 @@
 import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../errors.ts";
 import { startTimer } from "../timer.ts";
 import { onAbort } from "./abort-signal.ts";
-import { recordOutcome } from "./call-context.ts";
+import { recordOutcome } from "./call-outcome.ts";
 import type { Call, Send } from "./call.ts";
 
 /**

@@ -1,4 +1,5 @@
-import { isOnePersons, type ConsentWrite } from "../consent.ts";
+import type { ConsentWrite } from "../consent.ts";
+import { isOnePersons } from "../contact-keys.ts";
 import { untilAborted } from "./abort-signal.ts";
 import type { FamilyIdentity } from "./api-key.ts";
 import type { ConsentListener, PreparedCall, Send } from "./call.ts";

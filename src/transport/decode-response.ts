@@ -1,10 +1,10 @@
 import { RedirectError, UnexpectedResponseError } from "../errors.ts";
 import { UndecodableResponse } from "../schema/response-values.ts";
 import { printable } from "../values/in-words.ts";
+import { apiError, htmlHint, messageOf } from "./api-error.ts";
 import type { ApiResponse, Call, ReceivedResponse } from "./call.ts";
 import { findRefusal } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
-import { apiError, htmlHint, messageOf } from "./response-error.ts";
 
 const shownBodyLength = 64 * 1024;
 /** A deeper value takes much memory, and overflows the stack when it is printed. */

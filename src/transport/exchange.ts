@@ -4,10 +4,10 @@ import { ofRuntime } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
 import { undefinedOf, withoutPrototype } from "../values/predicates.ts";
 import { untilAborted } from "./abort-signal.ts";
+import { outcomeOfStatus } from "./api-error.ts";
 import type { BodyText, Call, ReceivedResponse, ResponseHead } from "./call.ts";
-import type { FetchInit } from "./fetch.ts";
+import type { FetchInit } from "./fetch-types.ts";
 import { connectionError, isUndecodable } from "./network-error.ts";
-import { outcomeOfStatus } from "./response-error.ts";
 
 /** How long an aborted request may continue, so that its response reaches the rate limit and the order of writes. */
 const backgroundMs = 2_000;

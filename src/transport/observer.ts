@@ -3,7 +3,7 @@ import { isAudienceError } from "../errors.ts";
 import type { ExpectedWait } from "../rate-limiter/fair-queue.ts";
 import { errorMessage, errorType, ignoreRejection, printable, shortened } from "../values/in-words.ts";
 import { hasProperty } from "../values/predicates.ts";
-import { identityOf, type CallContext } from "./call-context.ts";
+import { identityOf, type CallContext } from "./call-outcome.ts";
 import { maskAddresses, type Redactor } from "./redact.ts";
 
 /**

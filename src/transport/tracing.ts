@@ -1,6 +1,6 @@
 import type { Outcome } from "../errors.ts";
 import { ofRuntime } from "../runtime.ts";
-import { identityOf, type CallContext } from "./call-context.ts";
+import { identityOf, type CallContext } from "./call-outcome.ts";
 import { summary, type AttemptDetails, type Observer, type RequestEvent } from "./observer.ts";
 
 type DiagnosticsChannel = typeof import("node:diagnostics_channel");

@@ -1,20 +1,17 @@
-import { isOnePersons } from "../consent.ts";
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { assignFacts } from "../error-facts.ts";
-import { isAudienceError, RateLimitWaitError, ValidationError, type ValidationIssue } from "../errors.ts";
-import { randomUuid } from "../runtime.ts";
-import { validate } from "../schema/validate.ts";
-import { mustBe } from "../values/in-words.ts";
+import { isAudienceError, RateLimitWaitError } from "../errors.ts";
 import { withoutPrototype } from "../values/predicates.ts";
 import type { FamilyAccess } from "./api-key.ts";
 import { apiPromise, rejected, showCall, showCaller, type ApiPromise } from "./api-promise.ts";
 import { attempts } from "./attempts.ts";
-import { identityOf, type CallContext } from "./call-context.ts";
-import { parseCallOptions, refuseHeader, type CallSettings } from "./call-options.ts";
+import { parseCallOptions, type CallSettings } from "./call-options.ts";
+import { identityOf, type CallContext } from "./call-outcome.ts";
 import type { ApiResponse, Gate, PreparedCall, TransportSettings } from "./call.ts";
 import { cancellable } from "./cancellation.ts";
 import type { ClientState } from "./client-state.ts";
 import { tellListeners } from "./consent-registry.ts";
+import { prepareCall } from "./prepare-call.ts";
 import { traceCall } from "./tracing.ts";
 import { inOrder } from "./write-order.ts";
 
@@ -147,57 +144,6 @@ export class Transport {
   }
 }
 
-/** With what a call is prepared, beside its input. */
-interface Preparation {
-  readonly access: FamilyAccess;
-  readonly options: CallSettings;
-  readonly newEventId?: ((eventName: string) => string) | undefined;
-}
-
-/**
- * Validates the whole input, and sends nothing. Throws a `ConfigurationError`, or a `ValidationError` with every issue. The
- * endpoint has no prototype, as anything in the process may have changed that.
- */
-export function prepareCall<Body, Output>(
-  endpoint: Endpoint<Body, Output>,
-  input: EndpointInput,
-  { access, options, newEventId = randomUuid }: Preparation,
-): PreparedCall {
-  for (const own of Object.keys(access.headers)) refuseHeader(own, options.headers);
-  const { method, path, query: querySchema } = endpoint;
-  const { params = {}, query: givenQuery, body } = withoutPrototype(input);
-  const issues: ValidationIssue[] = [];
-  const filledPath = path.includes("{") ? fillPath(path, params, issues) : path;
-  const query = querySchema && validate(querySchema, givenQuery, issues);
-  const schema = typeof endpoint.body === "function" ? endpoint.body(options.given) : endpoint.body;
-  const given = endpoint.read ? endpoint.read(body) : body;
-  // Safe: without a schema Body is undefined.
-  const valid = (schema && validate(schema, given, issues)) as Body;
-  if (issues.length > 0) throw new ValidationError(issues);
-  const sent = endpoint.complete ? endpoint.complete(valid, newEventId) : valid;
-  const request = endpoint.request?.(sent) ?? { path: filledPath, query, body: sent };
-  // Safe: the schema allows only strings, numbers and booleans, which become strings.
-  const search = request.query ? String(new URLSearchParams(request.query as Record<string, string>)) : "";
-  const contacts = (method !== "GET" && endpoint.contactsOf?.(sent)) || [];
-  const consents = (method !== "GET" && endpoint.consentsOf?.(sent)) || [];
-  return {
-    // Safe: it gets only what its own schema has accepted.
-    endpoint: endpoint as Endpoint<unknown, unknown>,
-    access,
-    options,
-    params,
-    sent,
-    target: search === "" ? request.path : `${request.path}?${search}`,
-    body: schema && JSON.stringify(request.body),
-    uniqueIdentifier: endpoint.identifierOf?.(sent),
-    isRepeatable: options.repeatable ?? endpoint.isRepeatable?.(sent) ?? method === "GET",
-    contacts,
-    consents: consents
-      .filter(({ consent }) => consent.size > 0)
-      .map((said) => ({ ...said, contacts: said.contacts.filter(isOnePersons) })),
-  };
-}
-
 /** The id of an event whose input is invalid. */
 function inputIdentifier<Body>(
   { identifierOf }: Endpoint<Body, unknown>,
@@ -211,31 +157,4 @@ function inputIdentifier<Body>(
     // The body is not an object: the validation error says so.
     return undefined;
   }
-}
-
-function fillPath(
-  template: string,
-  params: Readonly<Record<string, unknown>>,
-  issues: ValidationIssue[],
-): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = params[name];
-    const problem = problemOfId(value);
-    if (problem === undefined) return encodeURIComponent(value as string);
-    issues.push({
-      path: [name],
-      code: "invalid_id",
-      message: `${problem}; pass the id as the service returned it`,
-    });
-    return "";
-  });
-}
-
-function problemOfId(value: unknown): string | undefined {
-  if (typeof value !== "string") return mustBe("a string", value);
-  if (value.trim() === "") return "is empty";
-  // Even percent-encoded, these two change the path ("Endpoints").
-  if (value === "." || value === "..") return `${value} is not an id`;
-  if (/\p{Surrogate}/u.test(value)) return "holds half a character";
-  return undefined;
 }

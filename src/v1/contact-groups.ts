@@ -1,10 +1,5 @@
-import {
-  contactKeys,
-  decidedByService,
-  isRepeatableV1Write,
-  v1Consent,
-  v1ConsentWrites,
-} from "../consent.ts";
+import { decidedByService, isRepeatableV1Write, v1Consent, v1ConsentWrites } from "../consent.ts";
+import { contactKeys } from "../contact-keys.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
 import { parseResponse, receivedId, requireId, UndecodableResponse } from "../schema/response-values.ts";

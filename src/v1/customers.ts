@@ -1,4 +1,5 @@
-import { contactKeys, isRepeatableV1Write, v1ConsentWrites } from "../consent.ts";
+import { isRepeatableV1Write, v1ConsentWrites } from "../consent.ts";
+import { contactKeys } from "../contact-keys.ts";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
 import { parseResponse, receivedId, UndecodableResponse } from "../schema/response-values.ts";

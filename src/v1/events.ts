@@ -1,4 +1,4 @@
-import { contactKeys } from "../consent.ts";
+import { contactKeys } from "../contact-keys.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
 import { parseStandard, type Parsed, type StandardSchema } from "../schema/standard-schema.ts";

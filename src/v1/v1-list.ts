@@ -7,7 +7,7 @@ import { parseResponse, UndecodableResponse } from "../schema/response-values.ts
 import type { CallEndpoint } from "../transport/transport.ts";
 import { describeShape, errorMessage, ignoreRejection } from "../values/in-words.ts";
 import { isRecord } from "../values/predicates.ts";
-import { findListPath, itemsAt, parsePageInfo, type ListPath, type ListSigns } from "./list-page.ts";
+import { findListPath, itemsAt, parsePageInfo, type ListPath, type ListSigns } from "./list-shapes.ts";
 
 /** The result of `parsePage`. Totals and `hasNextPage` are optional. */
 export interface ParsedPage {

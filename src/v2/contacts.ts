@@ -1,4 +1,5 @@
-import { v2ConsentWrites, v2ContactKeys } from "../consent.ts";
+import { v2ConsentWrites } from "../consent.ts";
+import { v2ContactKeys } from "../contact-keys.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { parseResponse } from "../schema/response-values.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";

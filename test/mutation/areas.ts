@@ -27,7 +27,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "consent",
-    sources: ["consent.ts"],
+    sources: ["consent.ts", "contact-keys.ts"],
     tests: {
       bulk: "guard-process guard-run keys refusals",
       transport: "custom-request order retries",
@@ -41,7 +41,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "pagination",
-    sources: ["pagination", "schema/response-values.ts", "v1/list-page.ts", "v1/v1-list.ts", "v2/lists.ts"],
+    sources: ["pagination", "schema/response-values.ts", "v1/list-shapes.ts", "v1/v1-list.ts", "v2/lists.ts"],
     tests: { pagination: "*", document: "endpoint-contact-groups lists" },
   },
   {
@@ -123,7 +123,7 @@ export const areas: readonly Area[] = [
   // The transport is split into areas, because every call reaches nearly all of it.
   {
     name: "transport-responses",
-    sources: ["transport/decode-response.ts", "transport/response-error.ts", "transport/rate-refusal.ts"],
+    sources: ["transport/decode-response.ts", "transport/api-error.ts", "transport/rate-refusal.ts"],
     tests: { transport: "errors fetch promise rate-refusal responses retry-after" },
   },
   {
@@ -139,10 +139,11 @@ export const areas: readonly Area[] = [
     sources: [
       "transport/api-promise.ts",
       "transport/client-state.ts",
-      "transport/call-context.ts",
+      "transport/call-outcome.ts",
       "transport/cancellation.ts",
       "transport/permit.ts",
       "transport/write-order.ts",
+      "transport/prepare-call.ts",
       "transport/transport.ts",
     ],
     tests: {

@@ -49,21 +49,24 @@ describe("A snapshot holds every contact once", () => {
     ["an empty array", () => Response.json([])],
     ["a 404", () => Response.json({ message: "no such page" }, { status: 404 })],
     ["the last page once more", (last: readonly object[]) => Response.json(last)],
-  ])("where pages are smaller than asked for, and nothing tells how many there are: %s ends it", async (_, end) => {
-    const { client, file } = createAudience(0);
-    const all = people(70);
-    const pages: number[] = [];
-    const fetch = async (url: string) => {
-      const page = Number(new URL(url).searchParams.get("page"));
-      pages.push(page);
-      return page > 3 ? end(all.slice(50)) : Response.json(all.slice((page - 1) * 25, page * 25));
-    };
+  ])(
+    "where pages are smaller than asked for, and nothing tells how many there are: %s ends it",
+    async (_, end) => {
+      const { client, file } = createAudience(0);
+      const all = people(70);
+      const pages: number[] = [];
+      const fetch = async (url: string) => {
+        const page = Number(new URL(url).searchParams.get("page"));
+        pages.push(page);
+        return page > 3 ? end(all.slice(50)) : Response.json(all.slice((page - 1) * 25, page * 25));
+      };
 
-    using today = await readSnapshot(client({ fetch }), { file });
+      using today = await readSnapshot(client({ fetch }), { file });
 
-    expect((await collect(today)).map(({ id }) => id)).toEqual(all.map(({ id }) => id));
-    expect(pages).toEqual([1, 2, 3, 4]);
-  });
+      expect((await collect(today)).map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+      expect(pages).toEqual([1, 2, 3, 4]);
+    },
+  );
 
   // The worlds of test/properties play it over pages, with kills between.
   it("of a contact that comes twice the stricter consent of each channel counts, in every attribute too", async () => {

@@ -1,12 +1,5 @@
-import {
-  type Consent,
-  contactKeys,
-  isDocumented,
-  isOnePersons,
-  isRefusal,
-  shownConsent,
-  shownRefusals,
-} from "../consent.ts";
+import { type Consent, isDocumented, isRefusal, shownConsent, shownRefusals } from "../consent.ts";
+import { contactKeys, isOnePersons } from "../contact-keys.ts";
 import type { V1OptIn } from "../v1/schemas/contact.ts";
 import type { Profile, ProfileAttributes } from "../v1/schemas/profile.ts";
 

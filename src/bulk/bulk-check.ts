@@ -4,7 +4,7 @@ import { errorMessage } from "../values/in-words.ts";
 import { isObject, propertyOf } from "../values/predicates.ts";
 import type { BulkFunction, BulkOptions, BulkSettings, RowWrites } from "./bulk-options.ts";
 import type { GuardedRow } from "./guards/guard.ts";
-import { isUnknown, looksOf } from "./guards/service.ts";
+import { isUnknown, looksOf } from "./guards/look.ts";
 import { comparedJson, fateOf, mayBeRepeated, prepareRow, recordedRow } from "./prepare-row.ts";
 import { subscribes } from "./refusals.ts";
 import { isInvalid } from "./result.ts";

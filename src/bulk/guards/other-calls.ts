@@ -5,7 +5,7 @@ import { isOfTarget } from "../../organization.ts";
 import { unlessLate } from "../../transport/abort-signal.ts";
 import type { FamilyIdentity } from "../../transport/api-key.ts";
 import type { ConsentListener } from "../../transport/call.ts";
-import type { RunParts } from "../run-parts.ts";
+import type { RunParts } from "../run-end.ts";
 import type { RunRecord } from "../run-record.ts";
 import { type GuardedRow, nextMoment, type Word } from "./guard.ts";
 

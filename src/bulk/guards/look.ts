@@ -1,14 +1,8 @@
-import {
-  type ConsentWrite,
-  contactKeys,
-  isDocumented,
-  isRefusal,
-  shownConsent,
-  shownRefusals,
-} from "../../consent.ts";
+import { type ConsentWrite, isDocumented, isRefusal, shownConsent, shownRefusals } from "../../consent.ts";
+import { contactKeys } from "../../contact-keys.ts";
 import { ConnectionError, isAudienceError } from "../../errors.ts";
 import { familyOf, type OpenedClient } from "../../open-client.ts";
-import { prepareCall } from "../../transport/transport.ts";
+import { prepareCall } from "../../transport/prepare-call.ts";
 import { getCustomer } from "../../v1/customers.ts";
 import type { Profile } from "../../v1/schemas/profile.ts";
 import {
@@ -18,7 +12,7 @@ import {
   type ShownContact,
 } from "../bulk-options.ts";
 import { refusesOnly, withRefusals } from "../refusals.ts";
-import type { RunParts } from "../run-parts.ts";
+import type { RunParts } from "../run-end.ts";
 import {
   addressesOf,
   type Guard,
@@ -30,7 +24,7 @@ import {
   superseded,
   type Word,
 } from "./guard.ts";
-import type { ProcessGuard } from "./process.ts";
+import type { ProcessGuard } from "./other-calls.ts";
 
 type LookOptions = Pick<BulkSettings<never>, "opened" | "checkConsent" | "snapshot">;
 
