@@ -110,9 +110,8 @@ export function sendWrite(opened: OpenedClient, write: unknown, options: unknown
     const { transport } = opened;
     const sent = transport.client.redactor.guard(() => sentBy(parseWrite(write), false));
     return transport.start(sent.endpoint, sent.input, () => {
-      const settings = parseSettings(opened, sent, options);
-      transport.refuseFullQueue(settings);
-      return prepare(opened, sent, settings);
+      transport.refuseFullQueue(options, sent.options);
+      return prepare(opened, sent, parseSettings(opened, sent, options));
     });
   } catch (error) {
     return rejected(error);

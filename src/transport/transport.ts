@@ -1,7 +1,8 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
 import { assignFacts } from "../error-facts.ts";
 import { isAudienceError, RateLimitWaitError } from "../errors.ts";
-import { withoutPrototype } from "../values/predicates.ts";
+import { optionTypes } from "../schema/parse-options.ts";
+import { hasProperty, isRecord, withoutPrototype } from "../values/predicates.ts";
 import type { FamilyAccess } from "./api-key.ts";
 import { apiPromise, rejected, showCall, showCaller, type ApiPromise } from "./api-promise.ts";
 import { attempts } from "./attempts.ts";
@@ -46,8 +47,8 @@ export class Transport {
       // Anything in the process may have changed what all objects inherit.
       Object.setPrototypeOf(endpoint, null);
       return this.start(endpoint, input, () => {
+        this.refuseFullQueue(given);
         const options = parseCallOptions(given, this.#settings.call, endpoint.options);
-        this.refuseFullQueue(options);
         return prepareCall(endpoint, input, { access, options });
       });
     };
@@ -60,7 +61,9 @@ export class Transport {
   }
 
   /** Before anything is made for the call: a flood of such calls must cost next to nothing, and a stack is half the cost. */
-  refuseFullQueue({ priority }: CallSettings): void {
+  refuseFullQueue(...options: readonly unknown[]): void {
+    const priority =
+      options.map(namedPriority).find((named) => named !== undefined) ?? this.#settings.call.priority;
     const full = this.client.limiter.current?.fullQueue(priority, this.#settings.maxQueued);
     if (!full) return;
     const { stackTraceLimit } = Error;
@@ -142,6 +145,12 @@ export class Transport {
     if (isAudienceError(error) && !error.request)
       assignFacts(error, { outcome, request: { ...identityOf(context), attempts: sent }, uniqueIdentifier });
   }
+}
+
+/** The priority that options name. A wrong one is not read here: the schema of the options refuses it. */
+function namedPriority(options: unknown): number | undefined {
+  if (!isRecord(options) || !hasProperty(options, "priority")) return undefined;
+  return optionTypes.priority.safeParse(options["priority"]).data;
 }
 
 /** The id of an event whose input is invalid. */

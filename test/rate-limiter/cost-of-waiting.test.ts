@@ -138,11 +138,17 @@ it("of a call beyond `maxQueued` nothing is read or made, and the estimate for a
       return "ada@example.com";
     },
   };
+  const options = {
+    get headers() {
+      read += 1;
+      return {};
+    },
+  };
   const results = await Promise.allSettled(
-    Array.from({ length: 1_000 }, () => audience.v1.customers.upsert(contact)),
+    Array.from({ length: 1_000 }, () => audience.v1.customers.upsert(contact, options)),
   );
   const value = write.v1.customers.upsert({ email: "ada@example.com" });
-  await expect(audience.send(value)).rejects.toMatchObject({ code: "rate_limit_wait" });
+  await expect(audience.send(value, options)).rejects.toMatchObject({ code: "rate_limit_wait" });
   expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["rejected"]));
   expect(results[999]).toMatchObject({
     reason: { code: "rate_limit_wait", outcome: "not-sent", request: { attempts: 0 } },
