@@ -4,7 +4,7 @@ import { parseDay, parseEmail, type ParsedValue, parsePhone, quoted } from "./co
 import type { Contact, RowIssue } from "./contact.ts";
 import type { CsvRow } from "./csv-file.ts";
 import { type Column, type FilePlan, shownHeading } from "./file-plan.ts";
-import { refusalsIn } from "./floor.ts";
+import { refusedIn } from "./floor.ts";
 import { comparableEmail, endOf, idIn, isWholeAddress, namesIn } from "./identifiers.ts";
 import { mayRefuse, meaningsIn, readWords, type RowWords } from "./row-words.ts";
 import { isBlank, isMoment, wordOf } from "./words.ts";
@@ -90,7 +90,7 @@ function personIn({ contact: { email, phone } }: RowFields, { shapeIssue }: CsvR
 /** Whether the cell would be a refusal under any heading of the file. */
 function isRefusalAnywhere({ columns }: FilePlan, cell: string): boolean {
   if (cell.trim() === "") return false;
-  if (refusalsIn(cell).length > 0) return true;
+  if (refusedIn(cell).length > 0) return true;
   return columns.some(
     ({ use }) =>
       typeof use === "object" &&

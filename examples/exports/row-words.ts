@@ -2,7 +2,7 @@ import type { ChannelMeanings } from "./column-map.ts";
 import { type Channel, channels, type OptIn, optIns } from "./contact.ts";
 import type { CsvRow } from "./csv-file.ts";
 import type { Column, ConsentUse, FilePlan } from "./file-plan.ts";
-import { type Refusal, refusalsIn } from "./floor.ts";
+import { refusedIn } from "./floor.ts";
 import { anyDate, anyOther, isBlank, isMoment, partsOf, wordOf } from "./words.ts";
 
 export const noWords = {
@@ -98,7 +98,7 @@ export interface ConsentCell {
 export interface RefusingCell {
   readonly column: Column;
   readonly word: string;
-  readonly refusal: Refusal;
+  readonly refused: readonly Channel[];
 }
 
 /** What one row says of the consents. */
@@ -147,10 +147,9 @@ export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWord
       hold(column, word, ["email"], "it must be true or false");
     // A meaning that the map gives this very word in this column goes first.
     const isNamed = typeof use === "object" && use.words.has(word);
-    for (const refusal of isNamed ? [] : refusalsIn(text)) {
-      refusing.push({ column, word, refusal });
-      for (const channel of refusal.channels) raise(`${channel}Hold`, valueOf(refusal.optIn));
-    }
+    const refused = isNamed ? [] : refusedIn(text);
+    if (refused.length > 0) refusing.push({ column, word, refused });
+    for (const channel of refused) raise(`${channel}Hold`, unsubscribed);
   }
   const ofAll = { ...noWords };
   for (const channel of channels) ofAll[channel] = everyone[channel] ? valueOf(everyone[channel]) : 0;

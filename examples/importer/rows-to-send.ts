@@ -180,11 +180,11 @@ function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact): Row
       return [];
     const state =
       optIn === undefined ? "is unstated, which may leave the person subscribed" : `would be ${optIn}`;
-    const cells = row.refusing.map(({ column: { name, use }, word, refusal }) => {
-      const consent = refusal.channels.length > 1 ? "both" : "email";
+    const cells = row.refusing.map(({ column: { name, use }, word, refused }) => {
+      const consent = refused.length > 1 ? "both" : "email";
       const known = typeof use === "object" ? use.rule : { consent, words: { [anyOther]: "none" } };
-      const ofEach = Object.fromEntries(refusal.channels.map((each) => [each, refusal.optIn]));
-      const meaning = known.consent === consent ? refusal.optIn : ofEach;
+      const ofEach = Object.fromEntries(refused.map((each) => [each, "UNSUBSCRIBED"]));
+      const meaning = known.consent === consent ? "UNSUBSCRIBED" : ofEach;
       const rule = { consent: known.consent, words: { ...known.words, [word]: meaning } };
       return `; to send it, write ${JSON.stringify(name)}: ${inOneLine(rule)} in the map`;
     });

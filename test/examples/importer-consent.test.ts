@@ -47,7 +47,7 @@ const languages: readonly { headings: string[]; words: Record<Truth, string[]>; 
   },
   {
     headings: ["Remark", "Notes"],
-    words: { S: [], N: ["Bounced"], U: ["do not contact", "Opted-out"], "-": ["", "likes tea"] },
+    words: { S: [], N: [], U: ["Bounced", "do not contact", "Opted-out"], "-": ["", "likes tea"] },
     isIgnored: true,
   },
 ];

@@ -53,7 +53,7 @@ describe("A cell that is one of the exact words of refusal holds the person back
       "people.csv, row 2: email consent: would be SUBSCRIBED, but a cell about a@example.com",
     );
     expect(answered.code).toBe(0);
-    expect(emailConsents(mock)["a@example.com"]).toBe(word === "bounced" ? "NON_SUBSCRIBED" : "UNSUBSCRIBED");
+    expect(emailConsents(mock)["a@example.com"]).toBe("UNSUBSCRIBED");
   });
 
   it("and the line keeps the channel and the words of a column of consent", async () => {
@@ -133,13 +133,13 @@ describe("A cell that is one of the exact words of refusal holds the person back
     expect(bodies).toEqual([{ email: "b@example.com", email_opt_in: "SUBSCRIBED" }]);
   });
 
-  it("where the map says no more than NON_SUBSCRIBED", async () => {
+  it("where the map says no more than NON_SUBSCRIBED, which would hide the refusal", async () => {
     const never: ColumnRule = { consent: "email", words: { never: "NON_SUBSCRIBED" } };
     const lines = ["Email,N,Notes", "a@example.com,never,opted out", "b@example.com,never,bounced"];
 
     const { code, consents } = await imported(lines, { Email: "email", N: never, Notes: "ignore" });
 
-    expect({ code, consents }).toEqual({ code: 1, consents: { "b@example.com": "NON_SUBSCRIBED" } });
+    expect({ code, consents }).toEqual({ code: 1, consents: {} });
   });
 
   const yesOr = { yes: "SUBSCRIBED", no: "UNSUBSCRIBED", later: "none" } as const;
