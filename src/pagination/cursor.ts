@@ -23,7 +23,7 @@ export interface Cursor {
   readonly idsBefore?: readonly string[];
   /** How many pages in a row, up to the one before, held no new item. */
   readonly pagesWithoutNew?: number;
-  /** Nothing tells that there is such a page: a 404 for it ends the list. */
+  /** Nothing tells surely that there is such a page: a 404 for it ends the list. */
   readonly endsBy404?: boolean;
   /** A page that is not full may have another one after it: only an empty one ends a list that tells nothing. */
   readonly untilEmpty?: boolean | undefined;
@@ -69,7 +69,8 @@ export function nextCursor(cursor: Cursor, received: ReceivedPage): Cursor | und
       hasNextPage === undefined && isAhead === true && (limit ?? received.totalPages) !== undefined;
     if (!isEmpty || !isCounted || pagesWithoutNew > mostEmptyPages) throw withoutEnd(page, isEmpty);
   }
-  const endsBy404 = hasNextPage === undefined && (isAhead === undefined || isHiding === true);
+  const isShort = received.totalPages === undefined && !isFull;
+  const endsBy404 = hasNextPage === undefined && (isAhead === undefined || isHiding === true || isShort);
   const { untilEmpty } = cursor;
   return { page: page + 1, itemsBefore: itemsPassed, idsBefore: ids, pagesWithoutNew, endsBy404, untilEmpty };
 }

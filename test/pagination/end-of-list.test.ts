@@ -152,6 +152,13 @@ describe("every item comes once, in so many calls, and without an error", () => 
     ],
     ["hidden people at the end of full pages", pagesFor(20), { totalItems: 31 }, "an empty page", 4],
     ["hidden people of many pages", pagesFor(25), { totalItems: 90 }, "an empty page", 9],
+    [
+      "hidden people of many pages after a page that is not full",
+      pagesFor(25),
+      { totalItems: 90 },
+      "a 404",
+      4,
+    ],
     ["hidden people of many pages, pages", pagesFor(25), { totalPages: 9 }, "an empty page", 9],
     [
       "hidden people of many pages between",
@@ -212,7 +219,7 @@ it.each<[string, Hints, page: number]>([
   ["the page that a loop begins with", {}, 2],
   ["one that a flag tells of", { hasNextPage: true }, 1],
   ["one that the number of pages tells of", { totalPages: 2 }, 1],
-  ["one that the number of items tells of", { totalItems: 11 }, 1],
+  ["one that the number of items tells of after a full page", { totalItems: 11 }, 1],
   [
     "one that a flag tells of, after all that the number of items tells of",
     { totalItems: 10, hasNextPage: true },
