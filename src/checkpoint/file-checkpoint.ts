@@ -46,43 +46,43 @@ export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
 export function fileCheckpoint(path: string): Checkpoint {
   if (typeof path !== "string" || path === "")
     throw new ConfigurationError(`The path of fileCheckpoint ${mustBe("a string that is not empty", path)}.`);
-  const named = resolve(path);
+  const file = resolve(path);
   const refuse = (error: unknown): never => {
-    throw refusalOf(error, "checkpoint", named, ConfigurationError);
+    throw refusalOf(error, "checkpoint", file, ConfigurationError);
   };
-  return { open: () => openFile(named).catch(refuse), [readAlone]: () => readEntries(named, refuse) };
+  return { open: () => openFile(file).catch(refuse), [readAlone]: () => readEntries(file, refuse) };
 }
 
-async function openFile(named: string): Promise<CheckpointFile> {
+async function openFile(path: string): Promise<CheckpointFile> {
   // Created first: links to one file share its lock.
-  closeSync(openRegular(named, flags, { followsLink: true }));
-  const file = realpathSync(named);
+  closeSync(openRegular(path, checkpointFlags, { followsLink: true }));
+  const file = realpathSync(path);
   const lock = await acquireLock(file);
   try {
-    return new CheckpointFile(file, openRegular(file, flags), lock);
+    return new CheckpointFile(file, openRegular(file, checkpointFlags), lock);
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-async function* readEntries(named: string, refuse: (error: unknown) => never): Entries {
-  if (!existsSync(named)) return;
-  const open = async () => openRegular(named, constants.O_RDONLY, { followsLink: true });
+async function* readEntries(path: string, refuse: (error: unknown) => never): CheckpointEntries {
+  if (!existsSync(path)) return;
+  const open = async () => openRegular(path, constants.O_RDONLY, { followsLink: true });
   const handle = await open().catch(refuse);
   try {
-    yield* (await readCheckpoint(named, handle)).newest;
+    yield* (await readCheckpoint(path, handle)).newest;
   } finally {
     closeSync(handle);
   }
 }
 
-type Entries = AsyncGenerator<readonly [name: string, line: string], void, undefined>;
+type CheckpointEntries = AsyncGenerator<readonly [name: string, line: string], void, undefined>;
 
 const heading = "audience-checkpoint 4";
 const isName = /^[\x21-\x7e]{1,200}$/;
 const isLine = /^[\x20-\x7e]{0,2000}$/;
-const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND;
+const checkpointFlags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND;
 
 class CheckpointFile implements OpenCheckpoint {
   readonly entries = this.#read();
@@ -92,7 +92,7 @@ class CheckpointFile implements OpenCheckpoint {
   /** The file as it was opened: another one may take its place. */
   #opened: Stats;
   /** The end of the last complete line, in bytes; known once the lines were read. */
-  #written: number | undefined;
+  #writtenEnd: number | undefined;
 
   constructor(file: string, handle: number, lock: Lock) {
     this.#file = file;
@@ -102,13 +102,13 @@ class CheckpointFile implements OpenCheckpoint {
   }
 
   /** The newest line of each name. A file whose lines are mostly out of date is replaced by these. */
-  async *#read(): Entries {
-    const { newest, lineCount, length } = await readCheckpoint(this.#file, this.#handle);
-    this.#written = length;
+  async *#read(): CheckpointEntries {
+    const { newest, entryCount, length } = await readCheckpoint(this.#file, this.#handle);
+    this.#writtenEnd = length;
     try {
-      if (lineCount > 2 * newest.size) this.#rewrite(newest);
+      if (entryCount > 2 * newest.size) this.#rewrite(newest);
     } catch (error) {
-      // It only saves space: if it fails, as on a full disk, the file is sound as it is.
+      // A rewrite only saves space: if it fails, as on a full disk, the checkpoint is sound as it is.
       if (error instanceof ConfigurationError) throw error;
     }
     yield* newest;
@@ -116,18 +116,18 @@ class CheckpointFile implements OpenCheckpoint {
 
   /** Passes the line to the kernel, so that a killed process loses nothing; with `flush`, to the disk. */
   async put(name: string, line: string, { flush }: { readonly flush: boolean }): Promise<void> {
-    const written = this.#checkOurs();
-    const text = (written === 0 ? `${heading}\n` : "") + encodeLine(name, line);
+    const writtenEnd = this.#checkOurs();
+    const text = (writtenEnd === 0 ? `${heading}\n` : "") + encodeLine(name, line);
     try {
       appendFileSync(this.#handle, text);
       if (flush) fdatasyncSync(this.#handle);
-      this.#written = written + text.length;
+      this.#writtenEnd = writtenEnd + text.length;
     } catch (cause) {
-      // What was written may hold a complete line.
+      // What was written may hold a complete line of the checkpoint.
       try {
-        ftruncateSync(this.#handle, written);
+        ftruncateSync(this.#handle, writtenEnd);
       } catch {
-        // The failure of the write itself is reported.
+        // The failure of the `put` itself is reported.
       }
       // Safe: `node:fs` throws nothing else.
       const { message, code } = cause as NodeJS.ErrnoException;
@@ -154,22 +154,22 @@ class CheckpointFile implements OpenCheckpoint {
     this.#checkOurs();
     replaceFile(this.#file, fileText(entries), { keepsMode: true });
     closeSync(this.#handle);
-    this.#handle = openRegular(this.#file, flags);
+    this.#handle = openRegular(this.#file, checkpointFlags);
     this.#opened = fstatSync(this.#handle);
-    this.#written = this.#opened.size;
+    this.#writtenEnd = this.#opened.size;
   }
 
   /** The end of the last complete line. Throws if the file is not ours as it was: nothing of another run is written over. */
   #checkOurs(): number {
-    if (this.#written === undefined)
+    if (this.#writtenEnd === undefined)
       throw new TypeError("The `entries` of a checkpoint must be read before its first `put` or `clear`.");
     if (!this.#lock.isOurs()) throw lost(this.#file, "its lock was taken over by another run, or deleted");
-    const now = statSync(this.#file, { throwIfNoEntry: false });
-    if (now?.ino !== this.#opened.ino || now.dev !== this.#opened.dev || now.size < this.#written)
+    const stats = statSync(this.#file, { throwIfNoEntry: false });
+    if (stats?.ino !== this.#opened.ino || stats.dev !== this.#opened.dev || stats.size < this.#writtenEnd)
       throw lost(this.#file, "the file was deleted, moved, replaced or cut off");
     // An incomplete last line, left by a crash.
-    if (now.size > this.#written) ftruncateSync(this.#handle, this.#written);
-    return this.#written;
+    if (stats.size > this.#writtenEnd) ftruncateSync(this.#handle, this.#writtenEnd);
+    return this.#writtenEnd;
   }
 }
 
@@ -179,21 +179,21 @@ class CheckpointFile implements OpenCheckpoint {
  */
 async function readCheckpoint(file: string, handle: number) {
   const newest = new Map<string, string>();
-  let [count, length, rest] = [0, 0, ""];
+  let [lineCount, length, rest] = [0, 0, ""];
   const onRest = (bytes: Uint8Array) => (rest = Buffer.from(bytes).toString("latin1"));
   for await (const { text, end } of readLines(handle, { onRest })) {
-    count += 1;
+    lineCount += 1;
     length = end;
-    if (count === 1) checkHeading(text, file);
-    else newest.set(...(decodeLine(text) ?? damaged(file, count)));
+    if (lineCount === 1) checkHeading(text, file);
+    else newest.set(...(decodeLine(text) ?? damaged(file, lineCount)));
   }
-  if (rest.length > longestLineBytes && count > 0) damaged(file, count + 1);
-  if (count > 0) return { newest, lineCount: count - 1, length };
+  if (rest.length > longestLineBytes && lineCount > 0) damaged(file, lineCount + 1);
+  if (lineCount > 0) return { newest, entryCount: lineCount - 1, length };
   // The heading of a new file stands there before its first row is sent, so these were lines: a loss of power leaves zeros.
   if (/^\0+$/.test(rest)) damaged(file, 1);
   // Without a complete heading nothing was recorded. A loss of power may leave zeros behind it.
   if (!heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file);
-  return { newest, lineCount: 0, length };
+  return { newest, entryCount: 0, length };
 }
 
 function* fileText(entries: Iterable<readonly [name: string, line: string]>): Generator<string> {
@@ -212,12 +212,12 @@ function encodeLine(name: string, line: string): string {
 
 /** Undefined if the line is damaged. */
 function decodeLine(encoded: string): readonly [name: string, line: string] | undefined {
-  const begin = encoded.indexOf(" ") + 1;
-  const bytes = Buffer.from(encoded.slice(begin));
-  if (begin === 0 || Number(encoded.slice(0, begin - 1)) !== crc32(bytes)) return undefined;
-  const end = bytes.indexOf(" ");
-  // Copies: a slice would keep the whole line in memory.
-  return [bytes.toString("latin1", 0, end), bytes.toString("latin1", end + 1)];
+  const nameStart = encoded.indexOf(" ") + 1;
+  const bytes = Buffer.from(encoded.slice(nameStart));
+  if (nameStart === 0 || Number(encoded.slice(0, nameStart - 1)) !== crc32(bytes)) return undefined;
+  const nameEnd = bytes.indexOf(" ");
+  // Copies of the name and the line: slices would keep the whole encoded line in memory.
+  return [bytes.toString("latin1", 0, nameEnd), bytes.toString("latin1", nameEnd + 1)];
 }
 
 function checkHeading(line: string, file: string): void {
@@ -225,7 +225,7 @@ function checkHeading(line: string, file: string): void {
   const version = /^\uFEFF?audience-checkpoint (\d+)(\s|$)/.exec(line)?.[1];
   if (version === undefined)
     throw new ConfigurationError(`${file} is not a checkpoint, and is left unchanged. Name another file.`);
-  // An editor has changed its line ends, or put a byte-order mark before it.
+  // An editor has changed the line ends of the checkpoint, or put a byte-order mark before its heading.
   if (heading.endsWith(` ${version}`)) damaged(file, 1);
   throw new ConfigurationError(
     `${file} is a checkpoint of another version (format ${version}, this one reads 4), and is left unchanged. ` +

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 export interface Line {
   readonly text: string;
   readonly start: number;
-  /** The start of the next one. */
+  /** The start of the next line. */
   readonly end: number;
 }
 
@@ -14,7 +14,7 @@ export const longestLineBytes = 2 ** 20;
 
 const chunkBytes = 65_536;
 const lineFeed = 10;
-const readBytes = promisify(read);
+const readChunk = promisify(read);
 
 /**
  * The whole lines of a file, or those from a line's start on, up to one that is too long. `onRest` gets what follows them: the
@@ -22,20 +22,20 @@ const readBytes = promisify(read);
  */
 export async function* readLines(
   handle: number,
-  { from: begin = 0, onRest }: { from?: number; onRest?: (rest: Uint8Array) => void } = {},
+  { from: firstStart = 0, onRest }: { from?: number; onRest?: (rest: Uint8Array) => void } = {},
 ): AsyncGenerator<Line, void, undefined> {
   const chunk = Buffer.alloc(chunkBytes);
   let rest: Uint8Array = new Uint8Array();
-  let start = begin;
+  let lineStart = firstStart;
   for (;;) {
-    const { bytesRead } = await readBytes(handle, chunk, 0, chunkBytes, start + rest.length);
+    const { bytesRead } = await readChunk(handle, chunk, 0, chunkBytes, lineStart + rest.length);
     if (bytesRead === 0 || rest.length > longestLineBytes) return onRest?.(rest);
     const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
     let from = 0;
     for (let to = bytes.indexOf(lineFeed, rest.length); to >= 0; to = bytes.indexOf(lineFeed, from)) {
-      const end = start + to - from + 1;
-      yield { text: bytes.toString("utf8", from, to), start, end };
-      start = end;
+      const lineEnd = lineStart + to - from + 1;
+      yield { text: bytes.toString("utf8", from, to), start: lineStart, end: lineEnd };
+      lineStart = lineEnd;
       from = to + 1;
     }
     rest = bytes.subarray(from);

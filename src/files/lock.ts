@@ -27,7 +27,7 @@ export function refusalOf(error: unknown, what: string, file: string, Refusal: E
 }
 
 const renewalMs = 1_000;
-const lookMs = 250;
+const lookDelayMs = 250;
 /** 27.5 seconds. Looks are counted, and no clock: a suspended process must not count its own pause. */
 const patienceLooks = 110;
 /** By then a lock that is renewed has been. */
@@ -43,14 +43,14 @@ const looksBeforeWait = 10;
  */
 export async function acquireLock(file: string, onWait?: () => void): Promise<Lock> {
   const lock = new Lock(`${file}.lock`);
-  let seen: string | undefined;
+  let seenLock: string | undefined;
   for (let looks = 0; !lock.create(); looks += 1) {
-    const now = readLock(lock.path);
-    if (tokenOf(now) !== tokenOf(seen)) looks = 0;
-    else if (now !== seen) throw new LockRefused(lock.path);
+    const lockNow = readLock(lock.path);
+    if (tokenOf(lockNow) !== tokenOf(seenLock)) looks = 0;
+    else if (lockNow !== seenLock) throw new LockRefused(lock.path);
     if (looks === looksBeforeWait) onWait?.();
-    seen = now ?? seen;
-    if (looks < patienceLooks) await sleep(lookMs);
+    seenLock = lockNow ?? seenLock;
+    if (looks < patienceLooks) await sleep(lookDelayMs);
     else if (await lock.takeOver()) break;
   }
   removeLeftovers(file);
@@ -62,13 +62,13 @@ export class Lock {
   readonly path: string;
   readonly #token = crypto.randomUUID();
   #renewals = 0;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #renewalTimer: ReturnType<typeof setInterval> | undefined;
 
   constructor(path: string) {
     this.path = path;
   }
 
-  /** False if there is one. */
+  /** Creates the lock; false if there is one. */
   create(): boolean {
     try {
       writeFileSync(this.path, this.#content(), { flag: "wx", mode: 0o600 });
@@ -78,9 +78,9 @@ export class Lock {
       rmSync(this.path, { force: true });
       throw error;
     }
-    this.#timer = setInterval(() => this.#renew(), renewalMs);
+    this.#renewalTimer = setInterval(() => this.#renew(), renewalMs);
     // A number on some runtimes: there it keeps the process alive until the lock is released.
-    if (typeof this.#timer === "object") this.#timer.unref();
+    if (typeof this.#renewalTimer === "object") this.#renewalTimer.unref();
     return true;
   }
 
@@ -88,19 +88,19 @@ export class Lock {
   async takeOver(): Promise<boolean> {
     rmSync(this.path, { force: true });
     if (!this.create()) return false;
-    await sleep(lookMs);
+    await sleep(lookDelayMs);
     if (this.isOurs()) return true;
-    clearInterval(this.#timer);
+    clearInterval(this.#renewalTimer);
     return false;
   }
 
-  /** False once another process has taken it over, or it was deleted: ask before each write. */
+  /** False once another process has taken the lock over, or it was deleted: ask before each write. */
   isOurs(): boolean {
     return tokenOf(readLock(this.path)) === this.#token;
   }
 
   release(): void {
-    clearInterval(this.#timer);
+    clearInterval(this.#renewalTimer);
     if (this.isOurs()) rmSync(this.path, { force: true });
   }
 
@@ -116,7 +116,7 @@ export class Lock {
     }
   }
 
-  /** Always as long, so that renewing it needs no space on a full disk. */
+  /** The content of the lock: always as long, so that renewing it needs no space on a full disk. */
   #content(): string {
     return `${this.#token} ${String(this.#renewals).padStart(12, "0")}\n`;
   }
@@ -132,7 +132,7 @@ function readLock(path: string): string | undefined {
   }
 }
 
-/** Of the process that has created it. Empty if a full disk or a kill left no content. */
+/** The token of the process that has created a lock. Empty if a full disk or a kill left no content. */
 function tokenOf(content: string | undefined): string | undefined {
   return content?.split(" ")[0];
 }

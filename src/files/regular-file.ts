@@ -1,4 +1,4 @@
-// What every file of this package obeys. This room imports nothing of ours: the client and the mock both use it.
+// The rules of every file of this package. This room imports nothing of ours: the client and the mock both use it.
 import {
   closeSync,
   constants,
@@ -17,7 +17,7 @@ export class FileRefused extends Error {
   override readonly name = "FileRefused";
 }
 
-// A named pipe without a writer would block the process. Windows has neither of them: undefined counts as 0.
+// A named pipe without a writer would block the process. Windows has neither flag: undefined counts as 0.
 const { O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
@@ -34,7 +34,7 @@ export function openRegular(
   checkRegular(path, (followsLink ? statSync : lstatSync)(path, { throwIfNoEntry: false }));
   const handle = openSync(path, flags | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW), 0o600);
   try {
-    // Another one may have come between.
+    // Another file may have come between.
     checkRegular(path, fstatSync(handle));
     return handle;
   } catch (error) {
@@ -44,17 +44,17 @@ export function openRegular(
 }
 
 /** Throws if a file that exists is no regular one, or belongs to another user. */
-export function checkRegular(path: string, found = statSync(path, { throwIfNoEntry: false })): void {
-  if (!found) return;
-  if (!found.isFile()) {
-    const kind = found.isDirectory() ? "a folder" : "a link, a pipe or a device";
+export function checkRegular(path: string, stats = statSync(path, { throwIfNoEntry: false })): void {
+  if (!stats) return;
+  if (!stats.isFile()) {
+    const kind = stats.isDirectory() ? "a folder" : "a link, a pipe or a device";
     throw new FileRefused(`${path} is ${kind}, and no regular file.`);
   }
-  if (found.uid !== (process.geteuid?.() ?? found.uid) && found.uid !== ownerOfNewFile(path))
+  if (stats.uid !== (process.geteuid?.() ?? stats.uid) && stats.uid !== ownerOfNewFile(path))
     throw new FileRefused(`${path} belongs to another user.`);
 }
 
-/** Opens a regular file, lets this use it, and closes it. */
+/** Opens a regular file, lets `use` have its handle, and closes it. */
 export function withRegular<Result>(path: string, flags: number, use: (handle: number) => Result): Result {
   const handle = openRegular(path, flags);
   try {

@@ -27,23 +27,23 @@ const chunkLength = 65_536;
  * before.
  */
 export class Replacement {
-  readonly #file: string;
-  readonly #path: string;
-  readonly #handle: number;
+  readonly #replacedFile: string;
+  readonly #temporaryPath: string;
+  readonly #temporaryHandle: number;
   readonly #encoding: "utf8" | "latin1";
   #chunk = "";
   #isOpen = true;
 
-  /** @throws FileRefused if what stands there is no regular file of this user. */
+  /** @throws FileRefused if the file to replace is no regular one of this user. */
   constructor(file: string, { keepsMode = false, encoding = "utf8" }: ReplacementOptions = {}) {
     checkRegular(file);
-    const exists = existsSync(file);
-    this.#file = exists ? realpathSync(file) : resolve(file);
-    const { path, handle } = createTemporary(this.#file);
-    this.#path = path;
-    this.#handle = handle;
+    const isReplaced = existsSync(file);
+    this.#replacedFile = isReplaced ? realpathSync(file) : resolve(file);
+    const { path, handle } = createTemporary(this.#replacedFile);
+    this.#temporaryPath = path;
+    this.#temporaryHandle = handle;
     this.#encoding = encoding;
-    if (exists && keepsMode) this.#setMode(statSync(this.#file).mode & 0o777);
+    if (isReplaced && keepsMode) this.#setMode(statSync(this.#replacedFile).mode & 0o777);
   }
 
   write(text: string): void {
@@ -51,36 +51,36 @@ export class Replacement {
     if (this.#chunk.length >= chunkLength) this.#flush();
   }
 
-  /** Passes all of it to the disk, and then replaces the older file. */
+  /** Passes the new file to the disk as a whole, and then replaces the older one. */
   commit(): void {
     this.#flush();
-    fsyncSync(this.#handle);
+    fsyncSync(this.#temporaryHandle);
     this.#close();
-    renameSync(this.#path, this.#file);
+    renameSync(this.#temporaryPath, this.#replacedFile);
   }
 
-  /** Removes what was written, unless it has taken its place. */
+  /** Removes the new file, unless it has taken the place of the older one. */
   [Symbol.dispose](): void {
     this.#close();
-    rmSync(this.#path, { force: true });
+    rmSync(this.#temporaryPath, { force: true });
   }
 
-  /** Unlike `writeSync`, which may take a part, it writes everything or throws. */
+  /** Unlike `writeSync`, which may take a part, this writes the whole chunk or throws. */
   #flush(): void {
-    appendFileSync(this.#handle, this.#chunk, this.#encoding);
+    appendFileSync(this.#temporaryHandle, this.#chunk, this.#encoding);
     this.#chunk = "";
   }
 
   #setMode(mode: number): void {
     try {
-      fchmodSync(this.#handle, mode);
+      fchmodSync(this.#temporaryHandle, mode);
     } catch {
-      // Some shares refuse it, as they know no modes. The file stays readable by its owner alone.
+      // Some shares refuse modes, as they know none. The new file stays readable by its owner alone.
     }
   }
 
   #close(): void {
-    if (this.#isOpen) closeSync(this.#handle);
+    if (this.#isOpen) closeSync(this.#temporaryHandle);
     this.#isOpen = false;
   }
 }
