@@ -1,4 +1,4 @@
-// What a write says of a contact: its consent, in one form for both families.
+// The consent that a write states of a contact, in one form for both families.
 import {
   contactKeys,
   type ContactFields,
@@ -21,17 +21,17 @@ export interface ConsentWrite {
 
 const suppressed = "is_suppressed";
 
-function refusalOf(channel: string): string {
+function refusalStatusOf(channel: string): string {
   return channel === suppressed ? "TRUE" : "UNSUBSCRIBED";
 }
 
-export function isRefusal(channel: string, word: string): boolean {
-  return word === refusalOf(channel);
+export function isRefusal(channel: string, status: string): boolean {
+  return status === refusalStatusOf(channel);
 }
 
-/** The channels that are refused. */
-export function refusalsOf(said: Consent): string[] {
-  return [...said].flatMap(([channel, word]) => (isRefusal(channel, word) ? [channel] : []));
+/** The channels that a consent refuses. */
+export function refusalsOf(consent: Consent): string[] {
+  return [...consent].flatMap(([channel, status]) => (isRefusal(channel, status) ? [channel] : []));
 }
 
 /** The value of a channel that the service decides, and may set to `SUBSCRIBED`. It equals no status. */
@@ -47,7 +47,7 @@ export const unknownConsent: Consent = new Map([
 /** The states of a v1 contact's consent on one channel ("States and transitions"). */
 export const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
 
-const v1Channels = [
+const v1ConsentFields = [
   ["email", "email_opt_in"],
   ["phone", "phone_opt_in"],
 ] as const;
@@ -56,7 +56,7 @@ const v1Channels = [
 export function v1Consent(contact: unknown, unstatedEmail = ""): Consent {
   const fields = ownFields(contact);
   const consent = new Map<string, string>();
-  for (const [channel, optIn] of v1Channels) {
+  for (const [channel, optIn] of v1ConsentFields) {
     const status = fields[optIn];
     if (status !== undefined) consent.set(channel, inCapitals(status));
     else if (fields[channel] !== undefined) consent.set(channel, channel === "email" ? unstatedEmail : "");
@@ -71,26 +71,26 @@ export function v1ConsentWrites(contact: unknown, unstatedEmail?: string): Conse
 }
 
 /** A suppression as a response shows it: also as a string or a number. */
-const shownFlags = new Map(Object.entries({ TRUE: "TRUE", 1: "TRUE", FALSE: "FALSE", 0: "FALSE" }));
+const shownSuppressions = new Map(Object.entries({ TRUE: "TRUE", 1: "TRUE", FALSE: "FALSE", 0: "FALSE" }));
 
-/** What the service, or a snapshot of it, shows of a contact, as a write says it (D178). What is not shown is absent. */
+/** The consent that the service, or a snapshot of it, shows of a contact (D178): what is not shown is absent. */
 export function shownConsent(contact: object | undefined): Consent {
   const { email_opt_in, phone_opt_in, is_suppressed } = ownFields(contact);
-  const words = {
+  const statuses = {
     email: inCapitals(email_opt_in ?? ""),
     phone: inCapitals(phone_opt_in ?? ""),
-    is_suppressed: shownFlags.get(inCapitals(is_suppressed)) ?? "",
+    is_suppressed: shownSuppressions.get(inCapitals(is_suppressed)) ?? "",
   };
-  return new Map(Object.entries(words).filter(([, word]) => word !== ""));
+  return new Map(Object.entries(statuses).filter(([, status]) => status !== ""));
 }
 
 export function shownRefusals(contact: object | undefined): string[] {
   return refusalsOf(shownConsent(contact));
 }
 
-/** Whether a word that is shown is one of the documented. */
-export function isDocumented(channel: string, word: string): boolean {
-  return channel === suppressed || optInStates.some((state) => state === word);
+/** Whether a consent status that is shown is a documented one. */
+export function isDocumented(channel: string, status: string): boolean {
+  return channel === suppressed || optInStates.some((state) => state === status);
 }
 
 /**
@@ -106,7 +106,7 @@ export function isRepeatableV1Write(contact: ContactFields): boolean {
 }
 
 /**
- * What a v2 contact states, identifier by identifier ("v2 identifier object"): a word counts for the address of its own
+ * What a v2 contact states, identifier by identifier ("v2 identifier object"): a status counts for the address of its own
  * identifier, and not for another of the same type. It need not be valid.
  */
 export function v2ConsentWrites(contact: unknown): ConsentWrite[] {
@@ -114,12 +114,12 @@ export function v2ConsentWrites(contact: unknown): ConsentWrite[] {
   return identifiers.map((identifier) => {
     const { type, channels } = identifier;
     const stated = ownFields(channels);
-    const names = new Set([String(type), ...Object.keys(stated)]);
+    const channelNames = new Set([String(type), ...Object.keys(stated)]);
     const statusOf = (channel: string) => inCapitals(ownFields(stated[channel])["status"] ?? "");
-    const keyed = identifiers.filter((other) => other === identifier || other["type"] !== type);
+    const ownIdentifiers = identifiers.filter((other) => other === identifier || other["type"] !== type);
     return {
-      contacts: keysOfIdentifiers(keyed),
-      consent: new Map([...names].map((channel) => [channel, statusOf(channel)])),
+      contacts: keysOfIdentifiers(ownIdentifiers),
+      consent: new Map([...channelNames].map((channel) => [channel, statusOf(channel)])),
     };
   });
 }

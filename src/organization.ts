@@ -10,7 +10,7 @@ export interface Target {
   readonly organization: string | undefined;
   /** The families that the client has. */
   readonly families: readonly FamilyIdentity[];
-  /** For the question for a key. */
+  /** For the request of a key from a key function. */
   readonly timeoutMs: number;
 }
 
@@ -46,8 +46,8 @@ export function isOfTarget({ families }: Target, others: readonly FamilyIdentity
   );
 }
 
-/** What it is refused by, where an organization must be named, and the other way out. */
-const words = {
+/** Hints of a refusal: what refuses, where an organization must be named, and the other way out. */
+const hints = {
   checkpoint: {
     by: "this run",
     namedIn: "this run and all later ones",
@@ -65,7 +65,7 @@ const words = {
   },
 };
 
-export type OfTarget = keyof typeof words;
+export type OfTarget = keyof typeof hints;
 
 /** The record of the target in a new checkpoint, or one that was recorded for it. Throws if that was for another target. */
 export async function recordTarget(
@@ -74,62 +74,62 @@ export async function recordTarget(
   { salt, signal, what = "checkpoint" }: { salt: string; signal: AbortSignal; what?: OfTarget },
 ): Promise<RecordedTarget> {
   const now: RecordedTarget = { families: {}, ...(organization !== undefined && { organization }) };
-  const keys = new Map<KeySource, string>();
+  const familyKeys = new Map<KeySource, string>();
   for (const { name, baseUrl, key } of families) {
     now.families[name] = { baseUrl };
     if (organization !== undefined) continue;
     // Both families may have one key function.
-    const given = keys.get(key) ?? (await key.request(timeoutMs, signal));
-    keys.set(key, given);
-    now.families[name].key = await sha256(JSON.stringify([salt, given]));
+    const familyKey = familyKeys.get(key) ?? (await key.request(timeoutMs, signal));
+    familyKeys.set(key, familyKey);
+    now.families[name].key = await sha256(JSON.stringify([salt, familyKey]));
   }
   if (recorded) checkSame(now, recorded, what);
   return { ...now, families: { ...recorded?.families, ...now.families } };
 }
 
-/** Throws if what was recorded is of another service or organization. A name that is given later takes over a key. */
+/** Throws if a target was recorded for another service or organization. A name that is given later takes over a key. */
 export function checkSame(now: RecordedTarget, recorded: RecordedTarget, what: OfTarget): void {
   for (const name of ["v1", "v2"] as const) {
-    const [given, before] = [now.families[name], recorded.families[name]];
-    if (!given || !before) continue;
-    if (given.baseUrl !== before.baseUrl)
-      throw refusalOf(
+    const [nowFamily, before] = [now.families[name], recorded.families[name]];
+    if (!nowFamily || !before) continue;
+    if (nowFamily.baseUrl !== before.baseUrl)
+      throw targetRefusal(
         what,
-        `belongs to another service: ${name} at ${before.baseUrl}, not ${given.baseUrl}`,
+        `belongs to another service: ${name} at ${before.baseUrl}, not ${nowFamily.baseUrl}`,
         "Keep it for that service",
       );
-    if (given.key !== undefined && before.key !== undefined && given.key !== before.key)
-      throw refusalOf(
+    if (nowFamily.key !== undefined && before.key !== undefined && nowFamily.key !== before.key)
+      throw targetRefusal(
         what,
-        `was recorded with another key of ${name} at ${given.baseUrl}: that of another organization, or one from before a rotation`,
-        `If it is the same organization, name it as \`organization\` in ${words[what].namedIn}`,
+        `was recorded with another key of ${name} at ${nowFamily.baseUrl}: that of another organization, or one from before a rotation`,
+        `If it is the same organization, name it as \`organization\` in ${hints[what].namedIn}`,
       );
   }
   if (recorded.organization !== undefined) {
     if (now.organization === recorded.organization) return;
-    const given =
+    const notThis =
       now.organization === undefined
-        ? `and ${words[what].by} names none`
+        ? `and ${hints[what].by} names none`
         : `not ${JSON.stringify(now.organization)}`;
-    throw refusalOf(
+    throw targetRefusal(
       what,
-      `belongs to the organization ${JSON.stringify(recorded.organization)}, ${given}`,
+      `belongs to the organization ${JSON.stringify(recorded.organization)}, ${notThis}`,
       "Name that one as `organization`",
     );
   }
-  const before = Object.keys(recorded.families);
+  const recordedFamilies = Object.keys(recorded.families);
   // A checkpoint without a family in common proves nothing of the organization; a snapshot is read anew.
   const orNamed =
-    what === "checkpoint" ? "" : `, or name the organization as \`organization\` in ${words[what].namedIn}`;
-  if (before.length > 0 && !before.some((name) => name in now.families))
-    throw refusalOf(
+    what === "checkpoint" ? "" : `, or name the organization as \`organization\` in ${hints[what].namedIn}`;
+  if (recordedFamilies.length > 0 && !recordedFamilies.some((name) => name in now.families))
+    throw targetRefusal(
       what,
-      `was recorded with ${before.join(" and ")}, which this client does not have`,
+      `was recorded with ${recordedFamilies.join(" and ")}, which this client does not have`,
       `Configure that family too${orNamed}`,
     );
 }
 
-/** Never to delete the checkpoint: it knows which consents must not be overridden. */
-function refusalOf(what: OfTarget, problem: string, wayOut: string): ConfigurationError {
-  return new ConfigurationError(`The ${what} ${problem}. ${wayOut}, or ${words[what].otherwise}.`);
+/** No way out deletes the checkpoint: it knows which consents must not be overridden. */
+function targetRefusal(what: OfTarget, problem: string, wayOut: string): ConfigurationError {
+  return new ConfigurationError(`The ${what} ${problem}. ${wayOut}, or ${hints[what].otherwise}.`);
 }

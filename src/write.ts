@@ -128,7 +128,7 @@ export const write = {
         contact: WithEmailOrPhone<Field>,
         options?: WriteOptions,
       ): CustomerWrite {
-        return value({ operation: "v1.customers.upsert", contact, options });
+        return writeOf({ operation: "v1.customers.upsert", contact, options });
       },
     },
     /** Lists: `addContact`. */
@@ -148,7 +148,7 @@ export const write = {
         ? UnconsentedAddContactWrite
         : AddContactWrite {
         // Safe: the types of the contact and of the write follow from the options.
-        return value({ operation: "v1.contactGroups.addContact", listId, contact, options } as never);
+        return writeOf({ operation: "v1.contactGroups.addContact", listId, contact, options } as never);
       },
     },
     /** Custom events: `send`. */
@@ -162,7 +162,7 @@ export const write = {
        * ```
        */
       send<Field extends keyof V1Event>(event: WithContact<Field>, options?: WriteOptions): EventWrite {
-        return value({ operation: "v1.events.send", event, options });
+        return writeOf({ operation: "v1.events.send", event, options });
       },
     },
     /**
@@ -174,7 +174,7 @@ export const write = {
      * ```
      */
     request(request: CustomRequest, options?: AddContactWriteOptions): RequestWrite<"v1"> {
-      return value({ operation: "v1.request", request, options });
+      return writeOf({ operation: "v1.request", request, options });
     },
   },
   /** The v2 family. */
@@ -189,7 +189,7 @@ export const write = {
        * ```
        */
       upsert(contact: V2Contact, options?: WriteOptions): V2ContactWrite {
-        return value({ operation: "v2.contacts.upsert", contact, options });
+        return writeOf({ operation: "v2.contacts.upsert", contact, options });
       },
     },
     /**
@@ -200,7 +200,7 @@ export const write = {
      * ```
      */
     request(request: CustomRequest, options?: AddContactWriteOptions): RequestWrite<"v2"> {
-      return value({ operation: "v2.request", request, options });
+      return writeOf({ operation: "v2.request", request, options });
     },
   },
 } as const;
@@ -208,8 +208,8 @@ export const write = {
 /** The type of `write`: the calls that write, as values. */
 export type WriteMethods = typeof write;
 
-/** Without options that were not given, so that it equals what JSON makes of it. */
-function value<One extends Write>({ options, ...one }: One): One {
-  // Safe: the rest and the options are the whole.
-  return (options === undefined ? one : { ...one, options }) as One;
+/** A write without absent options: it equals what JSON makes of the write. */
+function writeOf<One extends Write>({ options, ...members }: One): One {
+  // Safe: the members and the options are the whole write.
+  return (options === undefined ? members : { ...members, options }) as One;
 }
