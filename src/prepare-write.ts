@@ -20,11 +20,11 @@ import type { Write } from "./write.ts";
 
 interface WriteOperation {
   readonly endpointOf: (body: unknown) => Endpoint<unknown, unknown>;
-  /** The member that is the body: the endpoint judges it. */
+  /** The member of the write that is the body: the endpoint validates it. */
   readonly body: string;
-  /** The members that stand in the path. */
+  /** The members of the write that stand in the path. */
   readonly params: readonly string[];
-  /** Of all but the body. */
+  /** The schema of the write, all but its body. */
   readonly schema: z.ZodType;
 }
 
@@ -35,20 +35,20 @@ interface SentWrite {
   readonly options: unknown;
 }
 
-const anything = z.unknown().optional();
+const checkedByCall = z.unknown().optional();
 
-const optionsSchema = z.strictObject(
-  { timeoutMs: anything, maxRetries: anything, repeatable: anything, headers: anything },
+const writeOptionsSchema = z.strictObject(
+  { timeoutMs: checkedByCall, maxRetries: checkedByCall, repeatable: checkedByCall, headers: checkedByCall },
   {
     error: unknownKeys(
       "is no option of a write: they are timeoutMs, maxRetries, repeatable, headers, and consent of addContact and request; signal, priority, maxWaitMs and deadlineMs are options of audience.send",
     ),
   },
 );
-const withConsent = optionsSchema.extend({ consent: anything });
-const required = z.unknown().refine((member) => member !== undefined, "required");
+const consentOptionsSchema = writeOptionsSchema.extend({ consent: checkedByCall });
+const requiredMember = z.unknown().refine((member) => member !== undefined, "required");
 
-function writing<Body, Output>(
+function writeOperation<Body, Output>(
   given: Endpoint<Body, Output> | ((body: unknown) => Endpoint<Body, Output>),
   body: string,
   params: readonly string[] = [],
@@ -59,8 +59,8 @@ function writing<Body, Output>(
   const schema = z.strictObject(
     {
       operation: z.string(),
-      ...Object.fromEntries(members.map((name) => [name, required])),
-      options: (endpointOf(undefined).options ? withConsent : optionsSchema).optional(),
+      ...Object.fromEntries(members.map((name) => [name, requiredMember])),
+      options: (endpointOf(undefined).options ? consentOptionsSchema : writeOptionsSchema).optional(),
     },
     { error: unknownKeys(`unknown key: this write has operation, ${members.join(", ")} and options`) },
   );
@@ -68,12 +68,12 @@ function writing<Body, Output>(
 }
 
 const operations: Readonly<Record<Write["operation"], WriteOperation>> = {
-  "v1.customers.upsert": writing(upsertCustomer, "contact"),
-  "v1.contactGroups.addContact": writing(addContact, "contact", ["listId"]),
-  "v1.events.send": writing(sendEvent, "event"),
-  "v2.contacts.upsert": writing(upsertContact, "contact"),
-  "v1.request": writing((request) => customEndpoint("v1.request", request), "request"),
-  "v2.request": writing((request) => customEndpoint("v2.request", request), "request"),
+  "v1.customers.upsert": writeOperation(upsertCustomer, "contact"),
+  "v1.contactGroups.addContact": writeOperation(addContact, "contact", ["listId"]),
+  "v1.events.send": writeOperation(sendEvent, "event"),
+  "v2.contacts.upsert": writeOperation(upsertContact, "contact"),
+  "v1.request": writeOperation((request) => customEndpoint("v1.request", request), "request"),
+  "v2.request": writeOperation((request) => customEndpoint("v2.request", request), "request"),
 };
 
 /**
@@ -86,21 +86,21 @@ export function prepareWrite(
   newEventId?: (eventName: string) => string,
 ): PreparedCall {
   return opened.transport.client.redactor.guard(() => {
-    const sent = sentBy(parseWrite(write), newEventId !== undefined);
-    return prepare(opened, sent, parseSettings(opened, sent), newEventId);
+    const sentWrite = sentOf(parseWrite(write), newEventId !== undefined);
+    return prepareSent(opened, sentWrite, parseSettings(opened, sentWrite), newEventId);
   });
 }
 
-/** The contacts of a write, and what it says of them. It need not be valid. */
+/** The contacts of a write, which need not be valid, and the consents that it states. */
 export function contactsAndConsentsOf(write: Write): {
   readonly contacts: readonly string[];
-  readonly said: readonly ConsentWrite[];
+  readonly consents: readonly ConsentWrite[];
 } {
-  const { endpoint, input } = sentBy(write, true);
-  const said = endpoint.consentsOf?.(input.body) ?? [];
+  const { endpoint, input } = sentOf(write, true);
+  const consents = endpoint.consentsOf?.(input.body) ?? [];
   return {
     contacts: endpoint.contactsOf?.(input.body) ?? [],
-    said: said.filter(({ consent }) => consent.size > 0),
+    consents: consents.filter(({ consent }) => consent.size > 0),
   };
 }
 
@@ -108,10 +108,10 @@ export function contactsAndConsentsOf(write: Write): {
 export function sendWrite(opened: OpenedClient, write: unknown, options: unknown): ApiPromise<unknown> {
   try {
     const { transport } = opened;
-    const sent = transport.client.redactor.guard(() => sentBy(parseWrite(write), false));
-    return transport.start(sent.endpoint, sent.input, () => {
-      transport.refuseFullQueue(options, sent.options);
-      return prepare(opened, sent, parseSettings(opened, sent, options));
+    const sentWrite = transport.client.redactor.guard(() => sentOf(parseWrite(write), false));
+    return transport.start(sentWrite.endpoint, sentWrite.input, () => {
+      transport.refuseFullQueue(options, sentWrite.options);
+      return prepareSent(opened, sentWrite, parseSettings(opened, sentWrite, options));
     });
   } catch (error) {
     return rejected(error);
@@ -119,12 +119,12 @@ export function sendWrite(opened: OpenedClient, write: unknown, options: unknown
 }
 
 /** The options of the call go before those of the write. */
-function parseSettings({ settings }: OpenedClient, sent: SentWrite, options?: unknown): CallSettings {
-  const ofWrite = parseCallOptions(sent.options, settings.call, sent.endpoint.options);
-  return withoutPrototype({ ...parseCallOptions(options, ofWrite), given: ofWrite.given });
+function parseSettings({ settings }: OpenedClient, sentWrite: SentWrite, options?: unknown): CallSettings {
+  const writeSettings = parseCallOptions(sentWrite.options, settings.call, sentWrite.endpoint.options);
+  return withoutPrototype({ ...parseCallOptions(options, writeSettings), given: writeSettings.given });
 }
 
-function prepare(
+function prepareSent(
   { settings: client }: OpenedClient,
   { endpoint, input }: SentWrite,
   options: CallSettings,
@@ -134,14 +134,14 @@ function prepare(
   return prepareCall(withoutPrototype(endpoint), input, { access, options, newEventId });
 }
 
-/** An event without an id is refused unless it gets one. */
-function sentBy(write: Write, givesEventIds: boolean): SentWrite {
+/** What a write sends. An event without an id is refused unless it gets one. */
+function sentOf(write: Write, givesEventIds: boolean): SentWrite {
   const { endpointOf, body: name, params } = operations[write.operation];
   const body = propertyOf(write, name);
-  const own = endpointOf(body);
+  const ownEndpoint = endpointOf(body);
   const needsId = write.operation === "v1.events.send" && !givesEventIds;
   return {
-    endpoint: needsId ? { ...own, body: eventWithIdSchema } : own,
+    endpoint: needsId ? { ...ownEndpoint, body: eventWithIdSchema } : ownEndpoint,
     input: { params: Object.fromEntries(params.map((param) => [param, propertyOf(write, param)])), body },
     options: write.options,
   };
@@ -154,7 +154,7 @@ const eventWithIdSchema = v1EventSchema.superRefine((event, { addIssue }) => {
   addIssue({ code: "custom", path: ["uniqueIdentifier"], message });
 }, besideOtherIssues);
 
-const anyWrite = z.looseObject({ operation: z.enum(Object.keys(operations)) });
+const anyWriteSchema = z.looseObject({ operation: z.enum(Object.keys(operations)) });
 
 function operationOf(write: unknown): Write["operation"] | undefined {
   const operation = isRecord(write) ? write["operation"] : undefined;
@@ -164,12 +164,12 @@ function operationOf(write: unknown): Write["operation"] | undefined {
     : undefined;
 }
 
-/** Whether it is meant as a write: its members are checked when it is sent. */
+/** Whether a value is meant as a write: the members of the write are checked when it is sent. */
 export function isWrite(value: unknown): value is Write {
   return operationOf(value) !== undefined;
 }
 
-/** Throws a `ValidationError` that names the members by which it is none. */
+/** Throws a `ValidationError` that names the members by which a value is no write. */
 function parseWrite(write: unknown): Write {
   if (!isRecord(write) || write["operation"] === undefined) {
     const message = `must be one write, as write.v1.customers.upsert(contact) gives it, not ${kindOf(write)}`;
@@ -177,15 +177,15 @@ function parseWrite(write: unknown): Write {
   }
   const operation = operationOf(write);
   const issues: ValidationIssue[] = [];
-  if (operation === undefined) validate(anyWrite, write, issues);
+  if (operation === undefined) validate(anyWriteSchema, write, issues);
   else {
-    // What is wrong inside of the body, the endpoint says with the paths of a direct call.
+    // What is wrong inside of the body of the write, the endpoint says with the paths of a direct call.
     const { body: name, schema } = operations[operation];
     const body = write[name];
-    const others: unknown = validate(schema, { ...write, [name]: body !== undefined || undefined }, issues);
-    // Safe: its members are those of its operation.
+    const members: unknown = validate(schema, { ...write, [name]: body !== undefined || undefined }, issues);
+    // Safe: the members of the write are those of its operation.
     if (issues.length === 0)
-      return Object.assign(withoutPrototype(Object(others)), { [name]: body }) as Write;
+      return Object.assign(withoutPrototype(Object(members)), { [name]: body }) as Write;
   }
   throw new ValidationError(issues);
 }

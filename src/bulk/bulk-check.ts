@@ -58,9 +58,9 @@ export async function checkRows<Row>(
 ): Promise<BulkCheck> {
   const { checkpoint, estimateMs = () => 0, opened } = settings;
   const rows = new Rows<Row>(source, toWrites, settings, "in order");
-  const plan = { new: 0, changed: 0, unchanged: 0, inDoubt: 0, unjudged: 0, looks: 0 };
+  const planned = { new: 0, changed: 0, unchanged: 0, inDoubt: 0, unjudged: 0, looks: 0 };
   const invalid: BulkCheck["invalid"] = [];
-  let [total, refusals, calls] = [0, 0, 0];
+  let [total, refusals, callCount] = [0, 0, 0];
   let unstable: BulkCheck["unstable"];
   rows.start();
   try {
@@ -74,19 +74,19 @@ export async function checkRows<Row>(
       try {
         if (row.problem) throw row.problem.error;
         const recorded = record && (await recordedRow(row, record, settings));
-        const prepared = prepareRow(opened, writes, randomUuid);
+        const preparedWrites = prepareRow(opened, writes, randomUuid);
         const fate = writes.length === 0 ? "unchanged" : fateOf(recorded);
-        plan[fate === "once" ? "inDoubt" : fate] += 1;
+        planned[fate === "once" ? "inDoubt" : fate] += 1;
         if (fate === "unchanged" && recorded?.before) record?.skip(row, recorded.before);
-        if (fate === "unchanged" || (fate === "once" && !mayBeRepeated(writes, prepared))) continue;
+        if (fate === "unchanged" || (fate === "once" && !mayBeRepeated(writes, preparedWrites))) continue;
         const before = recorded?.before;
-        const guarded: GuardedRow = { ...row, recordedId: before?.id, keptId: record?.keptId(row) };
-        const looks = looksOf(guarded, settings);
-        plan.looks += looks.length;
-        if (subscribes(row.said) && isUnknown(guarded, settings)) plan.unjudged += 1;
-        calls += looks.length + writes.length;
-        // For a further row with its key: the response will have shown the contact.
-        const isShown = prepared.some(({ endpoint }) => endpoint.appliedTo !== undefined);
+        const guardedRow: GuardedRow = { ...row, recordedId: before?.id, keptId: record?.keptId(row) };
+        const looks = looksOf(guardedRow, settings);
+        planned.looks += looks.length;
+        if (subscribes(row.consents) && isUnknown(guardedRow, settings)) planned.unjudged += 1;
+        callCount += looks.length + writes.length;
+        // For a further row with its key: the response of a run will have shown the contact.
+        const isShown = preparedWrites.some(({ endpoint }) => endpoint.appliedTo !== undefined);
         const id = before?.id ?? looks[0] ?? (isShown ? "as the response gives it" : undefined);
         if (recorded)
           await record?.putRow(recorded.name, { ...recorded, state: "succeeded", id, kept: undefined });
@@ -103,12 +103,12 @@ export async function checkRows<Row>(
     invalid,
     refusals,
     ...(unstable && { unstable }),
-    estimateMs: estimateMs(calls),
-    ...(checkpoint && plan),
+    estimateMs: estimateMs(callCount),
+    ...(checkpoint && planned),
   };
 }
 
-/** The first member that differs when the function is called again, of those that are compared over nights. */
+/** The first member by which a row is unstable, of those that are compared over nights. */
 function differenceOf(row: ReadRow<unknown>, again: ReadRow<unknown>): BulkCheck["unstable"] {
   if (row.problem ?? again.problem) return undefined;
   try {

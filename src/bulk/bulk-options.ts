@@ -22,14 +22,14 @@ export type BulkFunction<Row, Writes extends RowWrites> = (
 
 /** A promise of writes. The type of `withResponse`, which only the promise of a call has, is what the compiler then says. */
 export interface LaterWrites<Writes extends RowWrites> extends PromiseLike<Writes> {
-  /** Only the promise of a call has it. */
+  /** Only the promise of a call has `withResponse`, and it is no promise of writes. */
   withResponse?: "return write.v1… (a value), not a call";
 }
 
 /** What the function of a row gives. */
 export type RowWrites = Write | readonly Write[];
 
-/** Of the calls of a row: they go last, and wait as long as necessary, as the client's own limits are for interactive calls (D53). */
+/** The options of a row's calls: they go last, and wait long; the client's own limits are for interactive calls (D53). */
 export const rowCallOptions = { priority: 9, maxWaitMs: Infinity, deadlineMs: Infinity };
 
 /** What the service, or a snapshot of it, shows of a contact. */
@@ -39,7 +39,7 @@ export type ShownContact = { readonly id: string } & Readonly<
 
 /** A snapshot of the service, as bulk takes it: `readSnapshot` and `openSnapshot` of `audience-sdk/snapshot` give one. */
 export interface ConsentSnapshot {
-  /** When it was begun. */
+  /** When the snapshot was begun. */
   readonly readAt: Date;
   /** @internal Throws a `ConfigurationError` if it is over a day old, of another target, or no contact of it shows a consent. */
   checkFor(target: Target, signal: AbortSignal): Promise<void>;
@@ -140,19 +140,19 @@ export function settleOptions<Row>(
 /** Whether the error ends the run, by `stopWhen` or the default. A `Retry-After` of over an hour always does. */
 export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown): boolean {
   if (isAudienceError(error) && error.code === "rate_limit" && isWaitTooLong(error)) return true;
-  const ends = stopWhen(error);
-  ignoreRejection(ends);
-  // A promise would count as true.
-  if (isObject(ends)) throw new ConfigurationError("stopWhen must return a boolean.");
-  return Boolean(ends);
+  const isStop = stopWhen(error);
+  ignoreRejection(isStop);
+  // A promise of `stopWhen` would count as true.
+  if (isObject(isStop)) throw new ConfigurationError("stopWhen must return a boolean.");
+  return Boolean(isStop);
 }
 
-/** Adding to a wrong list may create a contact for each row. */
+/** The default of `stopWhen`. Adding to a wrong list may create a contact for each row. */
 function endsRunByDefault(error: unknown): boolean {
   if (hasCode(error, "authentication", "permission", "configuration", "closed")) return true;
   if (!isAudienceError(error) || error.code !== "not_found") return false;
   const { operation, attempts } = error.request ?? {};
-  // As a custom request it is the only one whose 404 leaves its outcome open; so may an attempt before.
+  // `addContact` is the only custom request whose 404 leaves its outcome open; so may an attempt before.
   const isByRequest = operation === "v1.request" && error.outcome === "unknown" && attempts === 1;
   return isByRequest || operation === "v1.contactGroups.addContact";
 }

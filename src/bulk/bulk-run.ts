@@ -15,7 +15,8 @@ import {
   type RowEnd,
 } from "./result.ts";
 import type { ReadRow, Rows } from "./rows.ts";
-import { RunEnd, type RunParts, RunWarnings } from "./run-end.ts";
+import { RunEnd } from "./run-end.ts";
+import { type RunParts, RunWarnings } from "./run-parts.ts";
 import { RunRecord } from "./run-record.ts";
 import { type SendingRun, sendRow, type SentEnd } from "./send-row.ts";
 import { runWorkers } from "./workers.ts";
@@ -30,7 +31,6 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   // its end; and the caller gets its result.
   readonly #rows: Rows<Row>;
   readonly #parts: RunParts;
-  readonly #turns = new Turns();
   readonly #results = new ResultQueue<BulkResult<Row, Value>>();
   #ended: Promise<BulkSummary> | undefined;
   #isIterated = false;
@@ -41,7 +41,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     this.#rows = rows;
     this.#parts = {
       options,
-      end: new RunEnd(options.signal, transport.client.closing.signal),
+      runEnd: new RunEnd(options.signal, transport.client.closing.signal),
       progress: new ProgressCounter(),
       warnings: new RunWarnings(settings.observer),
     };
@@ -56,11 +56,11 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   async *[Symbol.asyncIterator](): AsyncGenerator<BulkResult<Row, Value>, void, undefined> {
     if (this.#isIterated) throw new ConfigurationError("A bulk run is iterated once.");
     this.#isIterated = true;
-    const ended = this.#toEnd();
+    const ended = this.#runToEnd();
     try {
       yield* this.#results.until(ended);
     } finally {
-      this.#parts.end.leave();
+      this.#parts.runEnd.leave();
       this.#results.leave();
       await ended;
     }
@@ -68,7 +68,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
 
   /** The summary. Starts the run if it is not iterated; rejects with the failure of the run. */
   async summary(): Promise<BulkSummary> {
-    const ended = this.#toEnd();
+    const ended = this.#runToEnd();
     // A loop that begins in the same tick comes first.
     await Promise.resolve();
     if (!this.#isIterated) this.#results.leave();
@@ -89,110 +89,110 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
 
   /** Asks for the first row. A run that has ended before it begins reads none. */
   #start(): void {
-    if (!this.#ended && !this.#parts.end.stop.aborted) this.#rows.start();
+    if (!this.#ended && !this.#parts.runEnd.stop.aborted) this.#rows.start();
   }
 
-  #toEnd(): Promise<BulkSummary> {
+  #runToEnd(): Promise<BulkSummary> {
     this.#start();
     this.#ended ??= this.#run();
-    // Whoever takes the results gets the failure from the loop.
+    // Whoever iterates the run gets its failure from the loop.
     this.#ended.catch(() => undefined);
     return this.#ended;
   }
 
   async #run(): Promise<BulkSummary> {
-    const { end, progress, warnings } = this.#parts;
+    const { progress, runEnd, warnings } = this.#parts;
     progress.times.began = performance.now();
-    const opening = this.#openRecord();
-    const process = new ProcessGuard(this.#parts, opening);
-    // Before the checkpoint is open: a refusal that is under way is one of the run.
-    const stopListening = listenToConsents(process);
+    const openingRecord = this.#openRecord();
+    const processGuard = new ProcessGuard(this.#parts, openingRecord);
+    // Before the checkpoint is open: the run counts a refusal of another call that is under way.
+    const stopListening = listenToConsents(processGuard);
     let record: RunRecord | undefined;
-    await end.failOnError(async () => {
-      record = await opening;
-      await this.#sendRows(record, process);
+    await runEnd.failOnError(async () => {
+      record = await openingRecord;
+      await this.#sendRows(record, processGuard);
     });
     stopListening();
-    await process.recorded;
+    await processGuard.recorded;
     // A run that nothing stopped has ended every row, and the caller has finished with its result.
-    if (!end.stop.aborted) await end.failOnError(() => record?.complete());
-    await end.failOnError(() => record?.close());
-    await end.failOnError(() => this.#rows.close());
-    warnings.end();
+    if (!runEnd.stop.aborted) await runEnd.failOnError(() => record?.complete());
+    await runEnd.failOnError(() => record?.close());
+    await runEnd.failOnError(() => this.#rows.close());
+    warnings.warnOfUnknownPeople();
     progress.times.ended = performance.now();
-    end.settle(progress.done === 0);
+    runEnd.throwFailure(progress.done === 0);
     return progress.summary();
   }
 
   async #openRecord(): Promise<RunRecord | undefined> {
-    const { end, options } = this.#parts;
-    await options.snapshot?.checkFor(options.target, end.stop);
-    if (!options.checkpoint || end.stop.aborted) return undefined;
-    const opening = RunRecord.open(options.checkpoint, options, end);
+    const { options, runEnd } = this.#parts;
+    await options.snapshot?.checkFor(options.target, runEnd.stop);
+    if (!options.checkpoint || runEnd.stop.aborted) return undefined;
+    const openingRecord = RunRecord.open(options.checkpoint, options, runEnd);
     try {
-      return await untilAborted(opening, end.stop);
+      return await untilAborted(openingRecord, runEnd.stop);
     } catch (error) {
-      // It may have been opened, or open after the end of the run.
-      opening.then((opened) => opened.close()).catch(() => undefined);
+      // The record may have been opened, or open after the end of the run.
+      openingRecord.then((record) => record.close()).catch(() => undefined);
       throw error;
     }
   }
 
-  async #sendRows(record: RunRecord | undefined, process: ProcessGuard): Promise<void> {
+  async #sendRows(record: RunRecord | undefined, processGuard: ProcessGuard): Promise<void> {
     const { concurrency, isCurrent, snapshot } = this.#parts.options;
-    // In the order in which they are asked.
+    // In the order in which the guards of a row are asked.
     const guards = [
       ...(isCurrent ? [new IsCurrentGuard(isCurrent)] : []),
       // Only a record and a snapshot know an id by which to look.
-      ...(record || snapshot ? [new ServiceGuard(this.#parts, process)] : []),
+      ...(record || snapshot ? [new ServiceGuard(this.#parts, processGuard)] : []),
     ];
-    const run = { ...this.#parts, guards, process, record, turns: this.#turns };
-    await runWorkers(concurrency, () => this.#beginNextRow(run));
+    const sendingRun = { ...this.#parts, guards, processGuard, record, turns: new Turns() };
+    await runWorkers(concurrency, () => this.#beginNextRow(sendingRun));
   }
 
   async #beginNextRow(run: SendingRun): Promise<{ ended: Promise<void> } | undefined> {
-    const { fail, stop: signal } = this.#parts.end;
+    const { failRun, stop: signal } = this.#parts.runEnd;
     try {
       signal.throwIfAborted();
       const row = await untilAborted(this.#rows.next(), signal);
-      return row && { ended: this.#takeRow(row, run).catch(fail) };
+      return row && { ended: this.#takeRow(row, run).catch(failRun) };
     } catch (error) {
-      // The end of the run interrupts the reading.
-      if (!signal.aborted) fail(error);
+      // The end of the run interrupts the reading of its rows.
+      if (!signal.aborted) failRun(error);
       return undefined;
     }
   }
 
-  /** The life of a row. Takes its turn at once, as it must go after the rows before it that have its key or its contacts. */
+  /** The life of a row. Its turn is taken at once, as it must go after earlier rows with its key or its contacts. */
   async #takeRow(row: ReadRow<Row>, run: SendingRun): Promise<void> {
-    const keys = row.writes.flatMap((write) => write.contacts);
-    if (row.key !== undefined) keys.push(`row:${row.key}`);
-    this.#parts.progress.underWay++;
-    let end: SentEnd;
+    const turnKeys = row.writes.flatMap((write) => write.contacts);
+    if (row.key !== undefined) turnKeys.push(`row:${row.key}`);
+    this.#parts.progress.rowsUnderWay++;
+    let rowEnd: SentEnd;
     try {
-      end = await this.#turns.take(keys, async (before) => {
-        // The rows before it end with the run.
+      rowEnd = await run.turns.take(turnKeys, async (before) => {
+        // Earlier rows end with the run.
         await before;
         return await sendRow(row, run);
       });
     } catch (error) {
-      end = isInvalid(error) ? { status: "invalid", error } : { status: "failed", error };
+      rowEnd = isInvalid(error) ? { status: "invalid", error } : { status: "failed", error };
     } finally {
-      this.#parts.progress.underWay--;
+      this.#parts.progress.rowsUnderWay--;
     }
-    if (!end) return;
-    if (end.status === "failed" || end.status === "invalid" || end.status === "unknown")
-      this.#judge(end.error);
+    if (!rowEnd) return;
+    const { status, error } = rowEnd;
+    if (status === "failed" || status === "invalid" || status === "unknown") this.#endRunBy(error);
     // Safe: the values are those of the caller's writes.
-    await this.#giveResult(row, end as RowEnd<Value>);
+    await this.#giveResult(row, rowEnd as RowEnd<Value>);
   }
 
   /** Ends the run if every other row would meet the error too: of a look, what the service said to it. */
-  #judge(error: unknown): void {
-    const { end, options } = this.#parts;
-    const judged = error instanceof LookError ? error.cause : error;
-    void end.failOnError(() => {
-      if (!end.stop.aborted && endsRun(judged, options.stopWhen)) throw judged;
+  #endRunBy(error: unknown): void {
+    const { options, runEnd } = this.#parts;
+    const rowError = error instanceof LookError ? error.cause : error;
+    void runEnd.failOnError(() => {
+      if (!runEnd.stop.aborted && endsRun(rowError, options.stopWhen)) throw rowError;
     });
   }
 
@@ -201,10 +201,10 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     const { estimateMs, onProgress, opened, total = this.#rows.length } = options;
     progress.add(end);
     if (onProgress) {
-      const soFar = progress.progress(total, estimateMs);
+      const rowProgress = progress.progress(total, estimateMs);
       // As with hooks, an error or a rejection of `onProgress` changes nothing.
-      void (async () => onProgress(soFar))().catch((error: unknown) =>
-        warnings.sayOnce("onProgress", () => opened.settings.observer.failed("onProgress", error)),
+      void (async () => onProgress(rowProgress))().catch((error: unknown) =>
+        warnings.warnOnce("onProgress", () => opened.settings.observer.failed("onProgress", error)),
       );
     }
     await this.#results.give({ index, key, item, ...end });

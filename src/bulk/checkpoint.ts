@@ -2,7 +2,7 @@ import { ConfigurationError } from "../errors.ts";
 import { unlessLate } from "../transport/abort-signal.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 
-/** Registered, as both module formats share it. */
+/** The symbol is registered, as both module formats share the checkpoint. */
 export const readAlone = Symbol.for("audience-sdk.checkpoint-entries");
 
 /**
@@ -39,24 +39,24 @@ export interface OpenCheckpoint {
   close(): Promise<void>;
 }
 
-/** The longest time for a call: then the run ends, as it does where the call fails. Of a run that has ended: a second (D153). */
-const longestCallS = { ofRun: 30, ofEnd: 1 };
+/** The longest time for a method of a checkpoint: then the run ends, as where it fails. After the run: a second (D153). */
+const longestMethodS = { ofRun: 30, ofEnd: 1 };
 
 /**
- * Opens a checkpoint of anyone's. What its methods throw is a rejection here, a method that hangs has failed, and `fail` gets
- * both: a run must not continue without a record.
+ * Opens a checkpoint of anyone's. What its methods throw is a rejection here, a method that hangs has failed, and `failRun`
+ * gets both: a run must not continue without a record.
  */
 export async function openCheckpoint(
   checkpoint: Checkpoint,
-  { fail, stop }: { readonly fail: (error: unknown) => void; readonly stop: AbortSignal },
+  { failRun, stop }: { readonly failRun: (error: unknown) => void; readonly stop: AbortSignal },
 ): Promise<OpenCheckpoint> {
   const opened: unknown = await checkpoint.open();
   if (!hasMethods(opened, "put", "clear", "close") || !("entries" in opened && isObject(opened.entries)))
     throw new ConfigurationError("`open` of the checkpoint must return { entries, put, clear, close }.");
   // Safe: checked as far as its methods go; the compiler asks the caller for the rest.
-  const table = opened as OpenCheckpoint;
+  const checkpointTable = opened as OpenCheckpoint;
   const settled = async (method: string, call: () => Promise<void>): Promise<void> => {
-    const longestS = stop.aborted ? longestCallS.ofEnd : longestCallS.ofRun;
+    const longestS = stop.aborted ? longestMethodS.ofEnd : longestMethodS.ofRun;
     try {
       await unlessLate((async () => await call())(), longestS * 1_000, () => {
         throw new Error(
@@ -65,14 +65,14 @@ export async function openCheckpoint(
         );
       });
     } catch (error) {
-      fail(error);
+      failRun(error);
       throw error;
     }
   };
   return {
-    entries: table.entries,
-    put: (name, line, options) => settled("put", () => table.put(name, line, options)),
-    clear: () => settled("clear", () => table.clear()),
-    close: () => settled("close", () => table.close()),
+    entries: checkpointTable.entries,
+    put: (name, line, options) => settled("put", () => checkpointTable.put(name, line, options)),
+    clear: () => settled("clear", () => checkpointTable.clear()),
+    close: () => settled("close", () => checkpointTable.close()),
   };
 }

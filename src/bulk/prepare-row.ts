@@ -15,13 +15,13 @@ import type { RowRecord, RunRecord } from "./run-record.ts";
 export interface RecordedRow {
   readonly name: string;
   readonly fingerprint: string;
-  /** The same after a kill, and another after each change of the row, even a change back. */
+  /** The row's version: the same after a kill, and another after each change of the row, even a change back. */
   readonly version: number;
-  /** With it the ids of events begin; empty for a row that has none. */
+  /** The begin of the ids of the row's events; empty for a row that has none. */
   readonly eventId: string;
-  /** Of an earlier run, or of this run before a kill, or of a row before it with the same key. */
+  /** The record of an earlier run, or of this run before a kill, or of a row before it with the same key. */
   readonly before: RowRecord | undefined;
-  /** What is in doubt is another row of this run, with the same key. */
+  /** Whether the row in doubt is another one of this run, with the same key. */
   readonly isDoubtOfAnother: boolean;
 }
 
@@ -32,11 +32,11 @@ export interface RecordedRow {
 export async function recordedRow(
   row: ReadRow<unknown>,
   record: RunRecord,
-  { fingerprint: give }: Pick<BulkSettings<never>, "fingerprint">,
+  { fingerprint: fingerprintOf }: Pick<BulkSettings<never>, "fingerprint">,
 ): Promise<RecordedRow> {
-  const text = comparedText(row, give);
-  const key = row.key ?? `${record.countAlike(text)} ${text}`;
-  const [name, fingerprint] = await Promise.all([shortHash(key), shortHash(text)]);
+  const rowText = comparedText(row, fingerprintOf);
+  const key = row.key ?? `${record.countAlike(rowText)} ${rowText}`;
+  const [name, fingerprint] = await Promise.all([shortHash(key), shortHash(rowText)]);
   const before = record.row(name);
   const version = before ? before.version + Number(before.fingerprint !== fingerprint) : 1;
   const isDoubtOfAnother = before?.fingerprint !== fingerprint && record.wasPutOnce(name);
@@ -60,14 +60,15 @@ export function fateOf(row: RecordedRow | undefined): "new" | "changed" | "uncha
  */
 function comparedText(
   { item, writes }: ReadRow<unknown>,
-  fingerprint: ((row: never) => unknown) | undefined,
+  fingerprintOf: ((row: never) => unknown) | undefined,
 ): string {
-  if (fingerprint) {
+  if (fingerprintOf) {
     // Safe: the row of the caller's own function.
-    const given = fingerprint(item as never);
-    ignoreRejection(given);
+    const fingerprint = fingerprintOf(item as never);
+    ignoreRejection(fingerprint);
     try {
-      return `${canonicalJson(given)} ${canonicalJson(writes.map(({ said }) => said.map(({ consent }) => [...consent])))}`;
+      const rowConsents = writes.map(({ consents }) => consents.map(({ consent }) => [...consent]));
+      return `${canonicalJson(fingerprint)} ${canonicalJson(rowConsents)}`;
     } catch (error) {
       throw rowError(`\`fingerprint\` must return a string or a JSON value: ${errorMessage(error)}`);
     }
@@ -79,15 +80,15 @@ function comparedText(
   }
 }
 
-/** What is compared of the writes: what is sent otherwise is no other write. Throws if JSON cannot carry it. */
+/** The JSON of writes that is compared: what is sent otherwise is no other write. Throws if JSON cannot carry it. */
 export function comparedJson(writes: readonly RowWrite[]): string {
-  const compared = writes.map(({ write: { options, ...write } }) => {
+  const comparedWrites = writes.map(({ write: { options, ...write } }) => {
     return { ...write, options: { consent: (options as { consent?: unknown })?.consent } };
   });
-  return canonicalJson(compared);
+  return canonicalJson(comparedWrites);
 }
 
-/** JSON, whatever the order of keys. Throws if JSON cannot carry the value. */
+/** The same JSON whatever the order of keys. Throws if JSON cannot carry the value. */
 function canonicalJson(value: unknown): string {
   const json = JSON.stringify(value, (_, each: unknown) => {
     if (!isRecord(each)) return each;
@@ -110,29 +111,28 @@ export function prepareRow(
   newEventId: (eventName: string) => string,
 ): PreparedCall[] {
   const issues: ValidationError["issues"][number][] = [];
-  const calls: PreparedCall[] = [];
-  const named = new Set<string>();
+  const preparedWrites: PreparedCall[] = [];
+  const earlierContacts = new Set<string>();
   for (const [index, { contacts, write }] of writes.entries()) {
     try {
-      calls.push(prepareWrite(opened, write, newEventId));
-      if (index > 0 && !contacts.some((key) => named.has(key)))
-        issues.push({ path: [index], code: "unrelated", message: unrelated });
+      preparedWrites.push(prepareWrite(opened, write, newEventId));
+      if (index > 0 && !contacts.some((key) => earlierContacts.has(key)))
+        issues.push({ path: [index], code: "unrelated", message: unrelatedMessage });
     } catch (error) {
       if (!isInvalid(error)) throw error;
-      const found = error.issues;
-      const inArray = found.map((each) => ({ ...each, path: [index, ...each.path] }));
-      issues.push(...(writes.length === 1 ? found : inArray));
+      const rowPath = writes.length === 1 ? [] : [index];
+      issues.push(...error.issues.map((issue) => ({ ...issue, path: [...rowPath, ...issue.path] })));
     }
-    for (const key of contacts) named.add(key);
+    for (const key of contacts) earlierContacts.add(key);
   }
   if (issues.length > 0) throw new ValidationError(issues);
-  return calls;
+  return preparedWrites;
 }
 
-const unrelated =
+const unrelatedMessage =
   "must share an e-mail, a phone or a contactUUID with a write before it: a row is one person's";
 
-/** Whether a row in doubt may be sent again. */
-export function mayBeRepeated(writes: readonly RowWrite[], calls: readonly PreparedCall[]): boolean {
-  return refusesOnly(writes) || calls.every(({ isRepeatable }) => isRepeatable);
+/** Whether a row in doubt, with these writes, may be sent again. */
+export function mayBeRepeated(writes: readonly RowWrite[], prepared: readonly PreparedCall[]): boolean {
+  return refusesOnly(writes) || prepared.every(({ isRepeatable }) => isRepeatable);
 }

@@ -119,7 +119,7 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return isAudienceError(error) && codes.includes(error.code);
 }
 
-/** By its code, as the class may be that of the other module format. */
+/** Whether a row is invalid. By the code of its error, as the class may be that of the other module format. */
 export function isInvalid(error: unknown): error is ValidationError {
   return hasCode(error, "validation");
 }
@@ -127,12 +127,12 @@ export function isInvalid(error: unknown): error is ValidationError {
 const minuteMs = 60_000;
 
 export class ProgressCounter {
-  underWay = 0;
+  rowsUnderWay = 0;
   /** The number of calls that rows have made, looks included. */
   calls = 0;
   done = 0;
   readonly #counts = { succeeded: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0, superseded: 0, kept: 0 };
-  readonly #recentEnds: number[] = [];
+  readonly #recentRowEnds: number[] = [];
   readonly times: { began?: number; ended?: number } = {};
 
   add({ status, kept }: RowEnd<unknown>): void {
@@ -140,21 +140,21 @@ export class ProgressCounter {
     this.#counts[status]++;
     if (kept) this.#counts.kept++;
     const now = performance.now();
-    if (status !== "skipped" && status !== "superseded") this.#recentEnds.push(now);
-    while (this.#recentEnds[0]! <= now - minuteMs) this.#recentEnds.shift();
+    if (status !== "skipped" && status !== "superseded") this.#recentRowEnds.push(now);
+    while (this.#recentRowEnds[0]! <= now - minuteMs) this.#recentRowEnds.shift();
   }
 
-  /** `estimateMs` gives the time of so many more calls. */
+  /** The progress of the run; `estimateMs` gives the time of so many more calls. */
   progress(total: number | undefined, estimateMs?: (calls: number) => number): BulkProgress {
-    const { done, underWay } = this;
-    const passedMs = Math.min(Math.max(this.#durationMs, 1), minuteMs);
-    const ratePerMinute = Math.round((this.#recentEnds.length / passedMs) * minuteMs);
+    const { done, rowsUnderWay } = this;
+    const measuredMs = Math.min(Math.max(this.#durationMs, 1), minuteMs);
+    const ratePerMinute = Math.round((this.#recentRowEnds.length / measuredMs) * minuteMs);
     const progress = { done, ...this.#counts, ratePerMinute };
     if (total === undefined) return progress;
     // Rows that are skipped make no call, and a row that is looked up makes two.
-    const callsPerRow = done === 0 ? 1 : this.calls / (done + underWay);
+    const callsPerRow = done === 0 ? 1 : this.calls / (done + rowsUnderWay);
     // The limiter already counts the calls under way; the estimate is for the rows after them.
-    const etaMs = estimateMs?.(Math.ceil(Math.max(0, total - done - underWay) * callsPerRow));
+    const etaMs = estimateMs?.(Math.ceil(Math.max(0, total - done - rowsUnderWay) * callsPerRow));
     return { ...progress, total, ...(etaMs === undefined ? {} : { etaMs }) };
   }
 
@@ -171,7 +171,7 @@ export class ProgressCounter {
 /** The results of a run, which the caller takes one after the other. */
 export class ResultQueue<Result> {
   readonly #results: { readonly result: Result; readonly release: () => void }[] = [];
-  #wake = (): void => undefined;
+  #wakeReader = (): void => undefined;
   #isLeft = false;
 
   /** Resolves when the caller has finished with the result, or takes no more. */
@@ -179,24 +179,24 @@ export class ResultQueue<Result> {
     if (this.#isLeft) return;
     await new Promise<void>((release) => {
       this.#results.push({ result, release });
-      this.#wake();
+      this.#wakeReader();
     });
   }
 
-  async *until(over: Promise<unknown>): AsyncGenerator<Result, void, undefined> {
+  async *until(runOver: Promise<unknown>): AsyncGenerator<Result, void, undefined> {
     let isOver = false;
-    void Promise.allSettled([over]).then(() => {
+    void Promise.allSettled([runOver]).then(() => {
       isOver = true;
-      this.#wake();
+      this.#wakeReader();
     });
     for (;;) {
-      const [next] = this.#results;
-      if (next) {
-        yield next.result;
+      const [nextResult] = this.#results;
+      if (nextResult) {
+        yield nextResult.result;
         this.#results.shift();
-        next.release();
+        nextResult.release();
       } else if (isOver) return;
-      else await new Promise<void>((resolve) => (this.#wake = resolve));
+      else await new Promise<void>((resolve) => (this.#wakeReader = resolve));
     }
   }
 

@@ -12,15 +12,15 @@ export interface ReadRow<Row> {
   readonly item: Row;
   readonly key: string | undefined;
   readonly writes: readonly RowWrite[];
-  /** What all its writes say. */
-  readonly said: readonly ConsentWrite[];
-  /** Whether the function gave an array: so does its value. */
-  readonly isList: boolean;
+  /** The consents that all writes of the row state. */
+  readonly consents: readonly ConsentWrite[];
+  /** Whether the function of the row gave an array of writes: its value is then one too. */
+  readonly gaveArray: boolean;
   /** Why the row is not sent; it has no writes then. */
   readonly problem: { readonly error: unknown } | undefined;
 }
 
-/** The function gave what is no write: it would for every row. */
+/** The function of a row gave what is no write: it would for every row. */
 class NoWriteError extends ConfigurationError {}
 
 /** An array or any other iterable of rows, or of promises of rows. A string is none. */
@@ -29,7 +29,7 @@ export type BulkIterable<Row> = (Iterable<Row | PromiseLike<Row>> | AsyncIterabl
 /** Rows, or a function that gives them anew each time: with it, or a `length` or `size`, rows with a refusal go first. */
 export type BulkRows<Row> = BulkIterable<Row> | (() => BulkIterable<Row>);
 
-const longestTurnMs = 10;
+const longestReadingMs = 10;
 
 /**
  * The rows of a run, one at a time. Rows that can be gone through twice are: those with a refusal go first, so that nobody's
@@ -40,13 +40,13 @@ export class Rows<Row> {
   length: number | undefined;
   readonly #toWrites: BulkFunction<Row, RowWrites>;
   readonly #keyOf: BulkOptions<Row>["key"];
-  readonly #give: () => unknown;
-  readonly #inOrder: AsyncGenerator<ReadRow<Row>, unknown, undefined>;
+  readonly #rowsAnew: () => unknown;
+  readonly #readRows: AsyncGenerator<ReadRow<Row>, unknown, undefined>;
   /** The first row, until it is taken. */
-  #first: Promise<ReadRow<Row> | undefined> | undefined;
+  #firstRow: Promise<ReadRow<Row> | undefined> | undefined;
   #isReading = false;
   #isClosed = false;
-  #turnBeganAt = performance.now();
+  #readingSince = performance.now();
 
   constructor(
     rows: BulkRows<Row>,
@@ -57,31 +57,31 @@ export class Rows<Row> {
     this.#toWrites = toWrites;
     this.#keyOf = key;
     const isFunction = typeof rows === "function";
-    this.#give = isFunction ? rows : () => rows;
+    this.#rowsAnew = isFunction ? rows : () => rows;
     if (!isFunction) this.length = lengthOf(checkIterable(rows));
     const canBeReadTwice = isFunction || this.length !== undefined;
-    this.#inOrder =
+    this.#readRows =
       canBeReadTwice && order === "refusals first" ? this.#refusalsFirst() : this.#pass(() => true);
   }
 
   /** Asks for the first row, in the turn in which a run begins (D101). */
   start(): void {
-    this.#first ??= this.#read();
-    // `next` rejects with it, unless the run ends before.
-    this.#first.catch(() => undefined);
+    this.#firstRow ??= this.#read();
+    // `next` rejects with the error of that row, unless the run ends before.
+    this.#firstRow.catch(() => undefined);
   }
 
-  /** Undefined after the last row. Rejects with the error of the caller's iterable, and where the function gives no write. */
+  /** The next row, or undefined. Rejects with the error of the caller's rows, and where the function gives no write. */
   async next(): Promise<ReadRow<Row> | undefined> {
-    const next = this.#first ?? this.#read();
-    this.#first = undefined;
-    return await next;
+    const nextRow = this.#firstRow ?? this.#read();
+    this.#firstRow = undefined;
+    return await nextRow;
   }
 
   /** Ends the caller's iteration, as the end of a loop does; does not wait for a row that is being read. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const closing = this.#inOrder.return(undefined);
+    const closing = this.#readRows.return(undefined);
     if (!this.#isReading) await closing;
     // The pending row is no longer needed, so an error of the cleanup is ignored.
     else closing.catch(() => undefined);
@@ -90,20 +90,20 @@ export class Rows<Row> {
   async #read(): Promise<ReadRow<Row> | undefined> {
     this.#isReading = true;
     try {
-      const next = await this.#inOrder.next();
-      return next.done ? undefined : next.value;
+      const read = await this.#readRows.next();
+      return read.done ? undefined : read.value;
     } finally {
       this.#isReading = false;
     }
   }
 
   async *#refusalsFirst(): AsyncGenerator<ReadRow<Row>, void, undefined> {
-    /** How many rows the first pass gave, by key or index, less those that the second has met. */
-    const given = new Map<string | number, number>();
+    /** How many rows the first pass gave, by key or index, less those of the second pass so far. */
+    const rowsLeft = new Map<string | number, number>();
     const count = (row: ReadRow<Row>, change: 1 | -1): number => {
       const key = row.key ?? row.index;
-      const left = (given.get(key) ?? 0) + change;
-      given.set(key, left);
+      const left = (rowsLeft.get(key) ?? 0) + change;
+      rowsLeft.set(key, left);
       return left;
     };
     this.length = yield* this.#pass((row) => isRefusing(row) && count(row, 1) > 0);
@@ -116,7 +116,7 @@ export class Rows<Row> {
   }
 
   async *#pass(isDue: (row: ReadRow<Row>) => boolean): AsyncGenerator<ReadRow<Row>, number, undefined> {
-    const rows = checkIterable<Row>(this.#give());
+    const rows = checkIterable<Row>(this.#rowsAnew());
     // Promises that are there already may reject long before their rows are read: Node would end the process.
     if (Array.isArray(rows) || rows instanceof Set)
       for (const row of rows as Iterable<unknown>) ignoreRejection(row);
@@ -124,9 +124,9 @@ export class Rows<Row> {
     // Safe: such a loop takes an iterable of rows, or of their promises, as well.
     for await (const item of rows as AsyncIterable<Row>) {
       // Rows that wait for nothing, such as skipped rows of an array, must not block timers, sockets and aborts.
-      if (performance.now() - this.#turnBeganAt >= longestTurnMs) {
+      if (performance.now() - this.#readingSince >= longestReadingMs) {
         await new Promise((resolve) => setTimeout(resolve, 0));
-        this.#turnBeganAt = performance.now();
+        this.#readingSince = performance.now();
       }
       if (this.#isClosed) break;
       const row = await this.read(item, index++);
@@ -143,14 +143,14 @@ export class Rows<Row> {
       const given: unknown = this.#toWrites(item, index);
       // The promise of a call is none of writes, however the call ends.
       const settled = isCall(given) ? given : await given;
-      const writes = checkWrites(settled, settled !== given);
+      const checked = checkWrites(settled, settled !== given);
       // Here, as getters of the row may throw.
-      const rowWrites = [writes].flat().map(rowWrite);
-      const said = rowWrites.flatMap((write) => write.said);
-      return { index, item, key, writes: rowWrites, said, isList: Array.isArray(writes), problem: undefined };
+      const writes = [checked].flat().map(rowWrite);
+      const consents = writes.flatMap((write) => write.consents);
+      return { index, item, key, writes, consents, gaveArray: Array.isArray(checked), problem: undefined };
     } catch (error) {
       if (error instanceof NoWriteError) throw error;
-      return { index, item, key, writes: [], said: [], isList: false, problem: { error } };
+      return { index, item, key, writes: [], consents: [], gaveArray: false, problem: { error } };
     }
   }
 }
@@ -171,28 +171,28 @@ function lengthOf(rows: object): number | undefined {
   return [length, size].find(Number.isSafeInteger) as number | undefined;
 }
 
-export function isRefusing({ said }: ReadRow<unknown>): boolean {
-  return said.some(({ consent }) => refusalsOf(consent).length > 0);
+export function isRefusing({ consents }: ReadRow<unknown>): boolean {
+  return consents.some(({ consent }) => refusalsOf(consent).length > 0);
 }
 
-function checkWrites(given: unknown, isAsync: boolean): RowWrites {
-  const writes: readonly unknown[] = Array.isArray(given) ? given : [given];
+function checkWrites(rowWrites: unknown, isAsync: boolean): RowWrites {
+  const writes: readonly unknown[] = Array.isArray(rowWrites) ? rowWrites : [rowWrites];
   // Safe: all of them are writes.
-  if (writes.every(isWrite)) return given as RowWrites;
-  const other = writes.find((each) => !isWrite(each));
+  if (writes.every(isWrite)) return rowWrites as RowWrites;
+  const noWrite = writes.find((each) => !isWrite(each));
   for (const each of writes) ignoreRejection(each);
-  const kind = isCall(other)
+  const kind = isCall(noWrite)
     ? "the promise of a call, as audience.v1.… makes, which may have been sent"
-    : kindOf(other);
+    : kindOf(noWrite);
   throw new NoWriteError(
     `The function of bulk must return a write, an array of writes, or [] for none, not ${kind}: ` +
       "(row) => write.v1.customers.upsert(row).",
-    // It may be the value of a call.
-    isCall(other) || isAsync ? "unknown" : "not-sent",
+    // The function may have given the value of a call.
+    isCall(noWrite) || isAsync ? "unknown" : "not-sent",
   );
 }
 
-/** Whether it is the promise of a call: unlike a write, a call is sent at once. */
+/** Whether the function gave the promise of a call: unlike a write, a call is sent at once. */
 function isCall(given: unknown): boolean {
   return hasMethods(given, "withResponse");
 }
@@ -205,7 +205,7 @@ function checkKey(key: unknown): string {
   );
 }
 
-/** Ends only this row. */
+/** An error that ends only this row. */
 export function rowError(message: string): ValidationError {
   return new ValidationError([{ path: [], code: "no_key", message }]);
 }

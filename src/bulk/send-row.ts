@@ -14,13 +14,13 @@ import { fateOf, mayBeRepeated, prepareRow, type RecordedRow, recordedRow } from
 import { type Kept, type RestatedWrite, type RowWrite, subscribes } from "./refusals.ts";
 import { hasCode, isInvalid, type RowEnd } from "./result.ts";
 import type { ReadRow } from "./rows.ts";
-import type { RunParts } from "./run-end.ts";
+import type { RunParts } from "./run-parts.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
 
 export interface SendingRun extends RunParts {
   readonly guards: readonly Guard[];
   readonly turns: Turns;
-  readonly process: ProcessGuard;
+  readonly processGuard: ProcessGuard;
   readonly record: RunRecord | undefined;
 }
 
@@ -29,13 +29,13 @@ export type SentEnd = RowEnd<unknown> | undefined;
 
 /** Compares a row with its record, and sends it if it is new or changed. */
 export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<SentEnd> {
-  const { end, options, process, record } = run;
+  const { options, processGuard, record, runEnd } = run;
   if (row.problem) throw row.problem.error;
-  if (end.stop.aborted) return undefined;
+  if (runEnd.stop.aborted) return undefined;
   if (row.writes.length === 0) return { status: "skipped" };
   const recorded = record && (await recordedRow(row, record, options));
   if (fateOf(recorded) !== "unchanged") return await new SendRow(row, recorded, run).send();
-  process.learn(row.said);
+  processGuard.learn(row.consents);
   if (recorded?.before) record?.skip(row, recorded.before);
   return { status: "skipped", kept: recorded?.before?.kept };
 }
@@ -46,50 +46,49 @@ export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<S
  */
 class SendRow {
   readonly #row: GuardedRow;
-  readonly #recorded: RecordedRow | undefined;
+  readonly #recordedRow: RecordedRow | undefined;
   readonly #run: SendingRun;
   readonly #guards: RowGuards;
-  readonly #ends: { readonly outcome: Outcome; readonly isRepeatable: boolean }[] = [];
-  /** How many events of each name have a generated id. */
-  readonly #events = new Map<string, number>();
-  /** What is recorded of it so far. */
-  #state: "sent" | "once" | undefined;
-  /** The id of its contact, as a response of this run gave it. */
-  #id: string | undefined;
+  readonly #writeEnds: { readonly outcome: Outcome; readonly isRepeatable: boolean }[] = [];
+  /** How many events of the row have a generated id, by their names. */
+  readonly #eventCounts = new Map<string, number>();
+  /** The state of the row in the record, as its attempts have put it. */
+  #recordState: "sent" | "once" | undefined;
+  /** The id of the row's contact, as a response of this run gave it. */
+  #contactId: string | undefined;
   #kept: Kept = {};
   #hasSubscribed = false;
 
   constructor(row: ReadRow<unknown>, recorded: RecordedRow | undefined, run: SendingRun) {
     this.#row = { ...row, recordedId: recorded?.before?.id, keptId: run.record?.keptId(row) };
-    this.#recorded = recorded;
+    this.#recordedRow = recorded;
     this.#run = run;
     this.#guards = new RowGuards(run, this.#row);
   }
 
-  /** Never rejects. */
+  /** Sends the row. Never rejects. */
   async send(): Promise<SentEnd> {
-    const { isList, writes } = this.#row;
-    const { end, options, process } = this.#run;
+    const { gaveArray, writes } = this.#row;
+    const { options, processGuard, runEnd } = this.#run;
     try {
-      await process.recall(this.#row);
-      const calls = prepareRow(options.opened, writes, this.#newEventId);
-      if (fateOf(this.#recorded) === "once" && !mayBeRepeated(writes, calls)) {
-        // It may have been sent: later rows must not lift what it refuses.
-        process.learn(this.#row.said);
-        const error = { message: notRepeated, outcome: "unknown", reason: "other" } as const;
+      await processGuard.recallRefusals(this.#row);
+      const preparedWrites = prepareRow(options.opened, writes, this.#nextEventId);
+      if (fateOf(this.#recordedRow) === "once" && !mayBeRepeated(writes, preparedWrites)) {
+        // The row may have been sent: later rows must not lift what it refuses.
+        processGuard.learn(this.#row.consents);
+        const error = { message: notRepeatedMessage, outcome: "unknown", reason: "other" } as const;
         return { status: "unknown", error: new ConnectionError(error) };
       }
-      await this.#guards.ask(end.stop);
-      // A later write that could not leave would leave the earlier ones sent.
+      await this.#guards.ask(runEnd.stop);
+      // Judges all writes before the first is sent: a refusal may stop a later one.
       for (const write of writes) this.#guards.restated(write);
       const values: unknown[] = [];
       for (const [index, write] of writes.entries()) {
-        // The next write may wait for long, and after a kill its contact must be known.
-        if (this.#state && this.#id !== undefined && this.#id !== this.#recorded?.before?.id)
-          await this.#put(this.#state);
-        values.push(await this.#sendWrite(write, calls[index]!));
+        // The row's next write may wait for long, and after a kill the record must know its contact.
+        if (this.#recordState && this.#hasNewContact) await this.#putRow(this.#recordState);
+        values.push(await this.#sendWrite(write, preparedWrites[index]!));
       }
-      return await this.#succeeded(isList ? values : values[0]);
+      return await this.#succeeded(gaveArray ? values : values[0]);
     } catch (error) {
       return await this.#failed(error);
     } finally {
@@ -97,37 +96,37 @@ class SendRow {
     }
   }
 
-  /** The id of an event that has none of its own. Those of one name are told apart by their order. */
-  readonly #newEventId = (eventName: string): string => {
-    if (!this.#recorded) return randomUuid();
-    const number = (this.#events.get(eventName) ?? 0) + 1;
-    this.#events.set(eventName, number);
-    return `${this.#recorded.eventId}-${number}-${eventName}`;
+  /** The id of an event of the row that has none of its own. Events of one name are told apart by their order. */
+  readonly #nextEventId = (eventName: string): string => {
+    if (!this.#recordedRow) return randomUuid();
+    const number = (this.#eventCounts.get(eventName) ?? 0) + 1;
+    this.#eventCounts.set(eventName, number);
+    return `${this.#recordedRow.eventId}-${number}-${eventName}`;
   };
 
-  async #sendWrite(write: RowWrite, asGiven: PreparedCall): Promise<unknown> {
-    const { end, options, process: listener, progress, warnings } = this.#run;
+  async #sendWrite(write: RowWrite, preparedWrite: PreparedCall): Promise<unknown> {
+    const { options, processGuard, progress, runEnd, warnings } = this.#run;
     const { opened } = options;
-    let sent: Call | undefined;
+    let sentCall: Call | undefined;
     let leftAt = 0;
     let restated: RestatedWrite | undefined;
     const gate = {
-      stop: end.stop,
-      listener,
+      stop: runEnd.stop,
+      listener: processGuard,
       enter: async (call: Call) => {
-        sent = call;
+        sentCall = call;
         restated = this.#guards.restated(write);
-        call.request = restated.write === write.write ? asGiven : prepareWrite(opened, restated.write);
+        call.request = restated.write === write.write ? preparedWrite : prepareWrite(opened, restated.write);
         await this.#recordAttempt(call.request.isRepeatable);
         await this.#guards.ask(call.stop.signal);
       },
-      // Else it is made anew.
+      // An attempt that must not leave enters again.
       isOpen: () => {
         if (!restated || !this.#guards.areFresh) return false;
         if (this.#guards.restated(write).channels !== restated.channels) return false;
         this.#guards.leaves();
         leftAt = nextMoment();
-        this.#hasSubscribed ||= subscribes(restated.said);
+        this.#hasSubscribed ||= subscribes(restated.consents);
         return true;
       },
     };
@@ -135,64 +134,68 @@ class SendRow {
     let applied: readonly ConsentWrite[] | undefined;
     try {
       progress.calls++;
-      const data = await opened.transport.send(asGiven, { ...rowCallOptions, gate });
+      const data = await opened.transport.send(preparedWrite, { ...rowCallOptions, gate });
       outcome = "applied";
       this.#kept = { ...restated?.kept, ...this.#kept };
-      applied = appliedConsent(sent?.request ?? asGiven, data);
-      const keys = applied.flatMap(({ contacts }) => contacts);
-      this.#id = keys.find((key) => key.startsWith(idPrefix))?.slice(idPrefix.length) ?? this.#id;
-      if (this.#formerId !== undefined) warnings.sayOnce(otherContact);
+      applied = appliedConsent(sentCall?.request ?? preparedWrite, data);
+      const contactKeys = applied.flatMap(({ contacts }) => contacts);
+      const idKey = contactKeys.find((key) => key.startsWith(idKeyPrefix));
+      this.#contactId = idKey?.slice(idKeyPrefix.length) ?? this.#contactId;
+      if (this.#formerId !== undefined) warnings.warnOnce(otherContactWarning);
       return data;
     } finally {
-      outcome ??= sent?.context.outcome ?? "not-sent";
-      // From now on, for the next write too; also by what the response shows of the contact.
-      if (outcome !== "not-sent") listener.learnShown(applied ?? restated?.said ?? [], leftAt);
-      this.#ends.push({ outcome, isRepeatable: (sent?.request ?? asGiven).isRepeatable });
+      outcome ??= sentCall?.context.outcome ?? "not-sent";
+      // Refusals of this write count from now on, for the row's next write too, and so does what the response shows.
+      if (outcome !== "not-sent") processGuard.learnShown(applied ?? restated?.consents ?? [], leftAt);
+      this.#writeEnds.push({ outcome, isRepeatable: (sentCall?.request ?? preparedWrite).isRepeatable });
     }
   }
 
   /**
    * Records before an attempt that the row may be carried out: a kill must not make a changed row look unchanged. Also before
-   * each further attempt, as a checkpoint that another run has taken over refuses it.
+   * each further attempt, as a checkpoint that another run has taken over refuses the line.
    */
   async #recordAttempt(isRepeatable: boolean): Promise<void> {
-    const state = isRepeatable && this.#state !== "once" ? "sent" : "once";
-    const isNews = state !== this.#state;
-    this.#state = state;
-    await this.#put(state, isNews && (state === "once" || this.#recorded?.before !== undefined));
+    const state = isRepeatable && this.#recordState !== "once" ? "sent" : "once";
+    const isNews = state !== this.#recordState;
+    this.#recordState = state;
+    await this.#putRow(state, isNews && (state === "once" || this.#recordedRow?.before !== undefined));
   }
 
-  async #put(state: RowRecord["state"], flush = false, kept?: Kept): Promise<void> {
-    if (!this.#recorded) return;
-    const { before, fingerprint, name, version } = this.#recorded;
-    const line = { state, version, fingerprint, id: this.#id ?? before?.id, kept };
-    // Where nothing was carried out, what is recorded of an earlier night stands.
-    await this.#run.record?.putRow(name, state === "failed" && before ? before : line, flush);
+  async #putRow(state: RowRecord["state"], flush = false, kept?: Kept): Promise<void> {
+    if (!this.#recordedRow) return;
+    const { before, fingerprint, name, version } = this.#recordedRow;
+    const rowRecord = { state, version, fingerprint, id: this.#contactId ?? before?.id, kept };
+    // Where nothing of the row was carried out, its record of an earlier night stands.
+    await this.#run.record?.putRow(name, state === "failed" && before ? before : rowRecord, flush);
   }
 
-  /** The contact that the row leaves behind as it is. */
+  /** The id of the contact that the row named before, which is left as it is. */
   get #formerId(): string | undefined {
-    const before = this.#recorded?.before?.id;
-    return this.#id === undefined || this.#id === before ? undefined : before;
+    return this.#hasNewContact ? this.#recordedRow?.before?.id : undefined;
+  }
+
+  get #hasNewContact(): boolean {
+    return this.#contactId !== undefined && this.#contactId !== this.#recordedRow?.before?.id;
   }
 
   async #succeeded(value: unknown): Promise<SentEnd> {
     const kept = Object.keys(this.#kept).length > 0 ? this.#kept : undefined;
     const service = kept && Object.values(kept).includes("service") ? this.#guards.service : undefined;
-    await this.#record("succeeded", kept, this.#formerId);
+    await this.#recordEnd("succeeded", kept, this.#formerId);
     return { status: "succeeded", value, kept, service, formerId: this.#formerId };
   }
 
   async #failed(error: unknown): Promise<SentEnd> {
-    const { stop } = this.#run.end;
-    const outcome = this.#ends.map((end) => end.outcome).reduce(severer, "not-sent");
-    const wasDone = this.#ends.filter((end) => end.outcome === "applied" || end.outcome === "unknown");
-    const mustNotRepeat = wasDone.some(({ isRepeatable }) => !isRepeatable);
-    await this.#record(mustNotRepeat ? "once" : wasDone.length > 0 ? "sent" : "failed");
+    const { stop } = this.#run.runEnd;
+    const outcome = this.#writeEnds.map((end) => end.outcome).reduce(severer, "not-sent");
+    const doneEnds = this.#writeEnds.filter((end) => end.outcome === "applied" || end.outcome === "unknown");
+    const mustNotRepeat = doneEnds.some(({ isRepeatable }) => !isRepeatable);
+    await this.#recordEnd(mustNotRepeat ? "once" : doneEnds.length > 0 ? "sent" : "failed");
     const isInterrupted = stop.aborted && (hasCode(error, "aborted", "closed") || error === stop.reason);
     if (isInterrupted && outcome === "not-sent") return undefined;
     if (isInvalid(error)) return { status: "invalid", error };
-    const inDoubt = mustNotRepeat || wasDone.some((end) => end.outcome === "unknown");
+    const inDoubt = mustNotRepeat || doneEnds.some((end) => end.outcome === "unknown");
     const rowOutcome = inDoubt ? "unknown" : outcome;
     const why = error instanceof RowStop ? error.why : { errorOf: () => error };
     if ("errorOf" in why) return { status: inDoubt ? "unknown" : "failed", error: why.errorOf(rowOutcome) };
@@ -202,28 +205,28 @@ class SendRow {
     return inDoubt ? { status: "unknown", error: abort } : { status: "superseded", ...why, error: abort };
   }
 
-  /** For the message of a row that is stopped. */
+  /** The opt-outs that were not sent, for the message of a row that a guard has stopped. */
   get #unsentOptOuts(): string {
-    const sent = this.#ends.filter(({ outcome }) => outcome === "applied").length;
-    const said = this.#row.writes.slice(sent).flatMap((write) => write.said);
-    const optOuts = new Set(said.flatMap(({ consent }) => refusalsOf(consent)));
+    const sentCount = this.#writeEnds.filter(({ outcome }) => outcome === "applied").length;
+    const consents = this.#row.writes.slice(sentCount).flatMap((write) => write.consents);
+    const optOuts = new Set(consents.flatMap(({ consent }) => refusalsOf(consent)));
     if (optOuts.size === 0) return "";
     return ` Nor was its opt-out of ${[...optOuts].join(" and ")}: send that by a call of its own.`;
   }
 
-  async #record(state: RowRecord["state"], kept?: Kept, formerId?: string): Promise<void> {
-    const { options, process, warnings } = this.#run;
+  async #recordEnd(state: RowRecord["state"], kept?: Kept, formerId?: string): Promise<void> {
+    const { options, processGuard, warnings } = this.#run;
     const wasSent = state !== "failed";
-    // Also where the service refused it: the person has.
-    if (this.#ends.some(({ outcome }) => outcome !== "not-sent")) process.learn(this.#row.said);
+    // Also where the service refused the row: the person has refused.
+    if (this.#writeEnds.some(({ outcome }) => outcome !== "not-sent")) processGuard.learn(this.#row.consents);
     if (wasSent && this.#hasSubscribed && isUnknown(this.#row, options, formerId)) warnings.unknownPeople++;
     // A failure of the record has already ended the run; the row's end stays the same.
-    if (wasSent || this.#state) await this.#put(state, false, kept).catch(() => undefined);
+    if (wasSent || this.#recordState) await this.#putRow(state, false, kept).catch(() => undefined);
   }
 }
 
-const notRepeated =
+const notRepeatedMessage =
   "Not sent: an earlier run may have carried out a write of the row that must not be repeated.";
-const otherContact =
+const otherContactWarning =
   "a row names another contact than under its key before: `formerId` is the one that is left as it is";
-const idPrefix = "contactUUID:";
+const idKeyPrefix = "contactUUID:";

@@ -1,6 +1,6 @@
 import Bottleneck from "bottleneck/light.js";
 
-/** Begins a task, whose `ended` never rejects; undefined if there is none. Must not reject. */
+/** Begins the next task of a worker, whose `ended` never rejects; undefined if there is none. Must not reject. */
 type Begin = () => Promise<{ readonly ended: Promise<unknown> } | undefined>;
 
 /**
@@ -8,12 +8,12 @@ type Begin = () => Promise<{ readonly ended: Promise<unknown> } | undefined>;
  * turns: a task begins after the one before it has begun. Resolves when all tasks have ended.
  */
 export async function runWorkers(concurrency: number, begin: Begin): Promise<void> {
-  // Of all but the first, so that neither its timers nor its clock can hold up the tasks (D63).
+  // The workers but the first, so that neither its timers nor its clock can hold up the tasks (D63).
   const bottleneck = new Bottleneck({ maxConcurrent: concurrency - 1, rejectOnDrop: false });
   const workers: Promise<void>[] = [];
   /** Begins the last task so far; undefined once there is none. */
-  let turn: ReturnType<Begin> | undefined;
-  const beginNext = () => (turn = turn ? turn.then((last) => last && begin()) : begin());
+  let lastTask: ReturnType<Begin> | undefined;
+  const beginNext = () => (lastTask = lastTask ? lastTask.then((last) => last && begin()) : begin());
   const startWorker = async (): Promise<void> => {
     const worker = work();
     workers.push(worker);
@@ -26,7 +26,7 @@ export async function runWorkers(concurrency: number, begin: Begin): Promise<voi
     for (; task; task = await beginNext()) await task.ended;
   };
   void startWorker();
-  // Also those that start meanwhile.
+  // Also the workers that start meanwhile.
   for (const worker of workers) await worker;
   // Drops the workers that have not started. Not awaited: with a constant `Math.random` it may not resolve, and it rejects
   // where all objects inherit a property.

@@ -44,7 +44,7 @@ const nothingKnown = async () => ({ words: [], askedAt: performance.now() });
 // Else the worlds would not show that the guard is needed.
 it.each([
   ["the process", () => vi.spyOn(ProcessGuard.prototype, "concerns").mockReturnValue(false)],
-  ["the process before a kill", () => vi.spyOn(ProcessGuard.prototype, "recall").mockResolvedValue()],
+  ["the process before a kill", () => vi.spyOn(ProcessGuard.prototype, "recallRefusals").mockResolvedValue()],
   ["the run", () => vi.spyOn(ProcessGuard.prototype, "learn").mockReturnValue()],
   ["the service", () => vi.spyOn(ServiceGuard.prototype, "ask").mockImplementation(nothingKnown)],
   ["isCurrent", () => vi.spyOn(IsCurrentGuard.prototype, "ask").mockImplementation(nothingKnown)],

@@ -10,15 +10,15 @@ import type { ReadRow } from "../rows.ts";
 /** Asks what is known of the person of a row: refusals, or that the row must not go. */
 export interface Guard {
   readonly name: string;
-  /** How old its answer may be when a row leaves, in milliseconds. */
+  /** How old the guard's answer may be when a row leaves, in milliseconds. */
   readonly maxAgeMs: number;
-  /** It is asked before each attempt; another only when its answer is missing or grows old. */
+  /** Whether the guard is asked before each attempt; another only when its answer is missing or grows old. */
   readonly isAskedAlways?: boolean;
   /** Rejects with a `RowStop` if the row must not go. */
   ask(row: GuardedRow, signal: AbortSignal): Promise<Answer>;
 }
 
-/** `askedAt`: on the clock of `performance.now()`. From then on it grows old. */
+/** What a guard answers. It grows old from `askedAt` on, on the clock of `performance.now()`. */
 interface Answer {
   readonly words: readonly Word[];
   readonly askedAt: number;
@@ -27,11 +27,11 @@ interface Answer {
 export interface GuardedRow extends ReadRow<unknown> {
   /** The id of the contact that the response of an earlier night gave. */
   readonly recordedId: string | undefined;
-  /** That of a skipped row with one of its addresses, of which an earlier night kept a refusal. */
+  /** The id from a skipped row with one of these addresses, of which an earlier night kept a refusal. */
   readonly keptId: string | undefined;
 }
 
-/** What is known of a channel at these addresses: whether it is refused. */
+/** What a guard knows of a channel at these addresses: whether it is refused. */
 export interface Word {
   readonly by: KnownBy;
   readonly channel: string;
@@ -50,7 +50,7 @@ export function nextMoment(): number {
   return ++moment;
 }
 
-/** Ends a row; thrown through the transport, so that no layer takes it for a failure of the call. */
+/** The stop of a row by a guard; thrown through the transport, so that no layer takes it for a failure of the call. */
 export class RowStop extends Error {
   /** `errorOf`: the row's error, by the outcome of what was sent of it. */
   readonly why:
@@ -63,7 +63,7 @@ export class RowStop extends Error {
   }
 }
 
-/** The row is not sent. */
+/** The stop of a row that is superseded. */
 export function superseded(cause: string, reason: SupersededReason, service?: Profile): RowStop {
   return new RowStop({ reason, service }, `${cause}: the row was not sent, or not sent again.`);
 }
@@ -83,10 +83,10 @@ export function addressesOf(channel: string, contacts: readonly string[]): reado
 export function refusalsAmong(words: readonly Word[], { contacts }: ConsentWrite): Map<string, Word> {
   const refusals = new Map<string, Word>();
   for (const channel of new Set(words.map((word) => word.channel))) {
-    const about = words.filter((word) => word.channel === channel);
+    const ofChannel = words.filter((word) => word.channel === channel);
     // A word counts for its addresses alone.
-    const newest = addressesOf(channel, contacts).map((address) => newestAt(address, about));
-    const refusal = newest.find((word) => word?.isRefused);
+    const newestWords = addressesOf(channel, contacts).map((address) => newestWordAt(address, ofChannel));
+    const refusal = newestWords.find((word) => word?.isRefused);
     if (refusal) refusals.set(channel, refusal);
   }
   return refusals;
@@ -95,12 +95,12 @@ export function refusalsAmong(words: readonly Word[], { contacts }: ConsentWrite
 const mostLateAnswers = 3;
 /** An answer that is nearly too old is asked for again while a row still may go by it. */
 const agingShare = 0.9;
-const late = ["late"];
+const turnKeys = ["late"];
 
 /** The guards of a run, what the process knows without being asked, and the turns of the rows. */
 interface GuardedRun {
   readonly guards: readonly Guard[];
-  readonly process: { wordsAbout(row: GuardedRow): readonly Word[] };
+  readonly processGuard: { wordsAbout(row: GuardedRow): readonly Word[] };
   readonly turns: Turns;
 }
 
@@ -109,7 +109,7 @@ export class RowGuards {
   readonly #run: GuardedRun;
   readonly #row: GuardedRow;
   readonly #answers = new Map<Guard, Answer>();
-  readonly #late = new Map<Guard, number>();
+  readonly #lateAnswers = new Map<Guard, number>();
   /** Ends the row's turn among those whose answers grew old. */
   #endTurn: (() => void) | undefined;
 
@@ -118,13 +118,13 @@ export class RowGuards {
     this.#row = row;
   }
 
-  /** Asks, in their order, those whose answer is missing or nearly too old. Rejects with a `RowStop`. */
+  /** Asks, in their order, the guards whose answer is missing or nearly too old. Rejects with a `RowStop`. */
   async ask(signal: AbortSignal): Promise<void> {
     for (const guard of this.#run.guards) {
       if (this.#isYoung(guard, agingShare)) continue;
       if (this.#answers.has(guard) && !guard.isAskedAlways) await this.#takeTurn(guard, signal);
       this.#answers.set(guard, await guard.ask(this.#row, signal));
-      if (!this.#isYoung(guard)) this.#countLate(guard);
+      if (!this.#isYoung(guard)) this.#countLateAnswer(guard);
     }
   }
 
@@ -132,10 +132,10 @@ export class RowGuards {
     return this.#run.guards.every((guard) => this.#isYoung(guard));
   }
 
-  /** An attempt leaves: what is asked always is asked again before the next. */
+  /** An attempt leaves: guards that are asked always are asked again before the next. */
   leaves(): void {
     this.end();
-    this.#late.clear();
+    this.#lateAnswers.clear();
     for (const guard of this.#run.guards) if (guard.isAskedAlways) this.#answers.delete(guard);
   }
 
@@ -148,7 +148,7 @@ export class RowGuards {
   /** The write as it may leave now. Throws a `RowStop` if it cannot say what is known. */
   restated(write: RowWrite): RestatedWrite {
     const words = this.#words();
-    const restated = withRefusals(write, (said) => refusalsAmong(words, said));
+    const restated = withRefusals(write, (consent) => refusalsAmong(words, consent));
     const [refusal] = restated.unsaid.values();
     if (!refusal) return restated;
     const cause = `The contact has refused ${[...restated.unsaid.keys()].join(" and ")}, which the write cannot say`;
@@ -161,14 +161,14 @@ export class RowGuards {
   }
 
   #words(): Word[] {
-    const asked = this.#run.guards.flatMap((guard) => this.#answers.get(guard)?.words ?? []);
-    return [...asked, ...this.#run.process.wordsAbout(this.#row)];
+    const guardWords = this.#run.guards.flatMap((guard) => this.#answers.get(guard)?.words ?? []);
+    return [...guardWords, ...this.#run.processGuard.wordsAbout(this.#row)];
   }
 
-  /** Whether the answer of a guard is younger than this share of its age. */
-  #isYoung(guard: Guard, share = 1): boolean {
+  /** Whether the answer of a guard is younger than this share of its highest age. */
+  #isYoung(guard: Guard, ageShare = 1): boolean {
     const answer = this.#answers.get(guard);
-    return answer !== undefined && performance.now() - answer.askedAt <= guard.maxAgeMs * share;
+    return answer !== undefined && performance.now() - answer.askedAt <= guard.maxAgeMs * ageShare;
   }
 
   /**
@@ -176,16 +176,16 @@ export class RowGuards {
    * them would use up the permits of their writes, again and again.
    */
   async #takeTurn(guard: Guard, signal: AbortSignal): Promise<void> {
-    this.#countLate(guard);
+    this.#countLateAnswer(guard);
     if (this.#endTurn) return;
-    const before = this.#run.turns.before(late);
-    this.#endTurn = this.#run.turns.hold(late);
-    if (before) await untilAborted(before, signal);
+    const earlierTurn = this.#run.turns.before(turnKeys);
+    this.#endTurn = this.#run.turns.hold(turnKeys);
+    if (earlierTurn) await untilAborted(earlierTurn, signal);
   }
 
-  #countLate(guard: Guard): void {
-    const count = (this.#late.get(guard) ?? 0) + 1;
-    this.#late.set(guard, count);
+  #countLateAnswer(guard: Guard): void {
+    const count = (this.#lateAnswers.get(guard) ?? 0) + 1;
+    this.#lateAnswers.set(guard, count);
     if (count < mostLateAnswers) return;
     const message =
       `${guard.name} was too old, three times: when a row leaves, an answer may be ${guard.maxAgeMs / 1_000} s old. ` +
@@ -196,8 +196,8 @@ export class RowGuards {
   }
 }
 
-/** Of two words at one moment the refusal, and of two refusals that of the first guard. */
-function newestAt(address: string, words: readonly Word[]): Word | undefined {
+/** The newest word about an address: of two at one moment the refusal, and of two refusals that of the first guard. */
+function newestWordAt(address: string, words: readonly Word[]): Word | undefined {
   return words
     .filter(({ addresses }) => addresses.includes(address))
     .toSorted((a, b) => Math.sign(b.moment - a.moment) || Number(b.isRefused) - Number(a.isRefused))[0];

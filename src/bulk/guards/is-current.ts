@@ -18,7 +18,7 @@ export class IsCurrentGuard implements Guard {
     const askedAt = performance.now();
     let answer: unknown;
     try {
-      // Safe: the row of the caller's own function. A run that ends does not wait for an answer.
+      // Safe: the row of the caller's own `isCurrent`. A run that ends does not wait for its answer.
       answer = await untilAborted((async () => await this.#isCurrent(row.item as never))(), signal);
       if (typeof answer !== "boolean")
         throw new ConfigurationError(`isCurrent must return true or false, not ${kindOf(answer)}.`);

@@ -12,7 +12,7 @@ import {
   type ShownContact,
 } from "../bulk-options.ts";
 import { refusesOnly, withRefusals } from "../refusals.ts";
-import type { RunParts } from "../run-end.ts";
+import type { RunParts } from "../run-parts.ts";
 import {
   addressesOf,
   type Guard,
@@ -33,87 +33,87 @@ const everyChannel = ["email", "phone", "is_suppressed"] as const;
 /** A look that failed: the row was not sent, and `cause` says why. */
 export class LookError extends ConnectionError {}
 
-/** What a snapshot shows of a row's contact, and its ids. Where nothing is said, or nothing but refusals, nobody is looked up. */
-function knownOf(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
-  const contacts = contactsOfRow(row);
-  if (contacts.length === 0) return { shown: [], ids: [] };
-  const shown = shownTo(contacts, snapshot, row.recordedId !== undefined);
+/** What a snapshot shows of a row's contact, and the ids to look up: none where the row says nothing, or refuses only. */
+function shownOfRow(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
+  const rowKeys = keysOfRow(row);
+  if (rowKeys.length === 0) return { shown: [], ids: [] };
+  const shown = shownTo(rowKeys, snapshot, row.recordedId !== undefined);
   if (refusesOnly(row.writes)) return { shown, ids: [] };
-  // Beside the contact that has the row's address, the one of an earlier night: it may have refused since.
-  const recorded = [row.recordedId, row.keptId].filter((id) => id !== undefined);
-  return { shown, ids: [...new Set([...shown.map(({ id }) => id), ...recorded])] };
+  // Beside the contact that has the row's address, that of an earlier night is looked up: it may have refused since.
+  const recordedIds = [row.recordedId, row.keptId].filter((id) => id !== undefined);
+  return { shown, ids: [...new Set([...shown.map(({ id }) => id), ...recordedIds])] };
 }
 
 /** The ids by which a row is looked up. Only the v1 family shows a contact. */
 export function looksOf(row: GuardedRow, { checkConsent, opened, snapshot }: LookOptions): readonly string[] {
-  const { ids, shown } = knownOf(row, snapshot);
+  const { ids, shown } = shownOfRow(row, snapshot);
   return canLook(opened) && (checkConsent || shown.flatMap(shownRefusals).length > 0) ? ids : [];
 }
 
-/** Whether nothing is known of the person; `formerId`: of another than the row names now. */
+/** Whether no id of the row's person is known; `formerId`: the id of another than the row names now. */
 export function isUnknown(row: GuardedRow, { snapshot }: LookOptions, formerId?: string): boolean {
-  return knownOf(row, snapshot).ids.every((id) => id === formerId);
+  return shownOfRow(row, snapshot).ids.every((id) => id === formerId);
 }
 
 function canLook({ settings }: OpenedClient): boolean {
   return settings.families.some(({ name }) => name === "v1");
 }
 
-/** The service shows, at most a minute before a row leaves, whether its person has refused. */
+/** Looks at the service, at most a minute before a row leaves, whether its person has refused. */
 export class ServiceGuard implements Guard {
   readonly name = "The look at the service";
   readonly maxAgeMs = 60_000;
   readonly #run: RunParts;
-  readonly #process: ProcessGuard;
+  readonly #processGuard: ProcessGuard;
 
-  constructor(run: RunParts, process: ProcessGuard) {
+  constructor(run: RunParts, processGuard: ProcessGuard) {
     this.#run = run;
-    this.#process = process;
+    this.#processGuard = processGuard;
   }
 
   async ask(row: GuardedRow, signal: AbortSignal) {
     const { options } = this.#run;
-    const { shown } = knownOf(row, options.snapshot);
-    const ofNumber = options.snapshot?.shownOf(ofKind("phone", contactsOfRow(row))) ?? [];
+    const { shown } = shownOfRow(row, options.snapshot);
+    const byPhone = options.snapshot?.shownOf(ofKind("phone", keysOfRow(row))) ?? [];
     // What the snapshot shows as refused counts where a look shows nothing of it: a number also where it is another contact's.
     const words = [
       ...shown.flatMap((one) => this.#wordsOf(row, one, 0)),
-      ...ofNumber.flatMap((one) => this.#wordsOf(row, one, 0)).filter(({ channel }) => channel === "phone"),
+      ...byPhone.flatMap((one) => this.#wordsOf(row, one, 0)).filter(({ channel }) => channel === "phone"),
     ].filter(({ isRefused }) => isRefused);
-    const knownTo = (said: ConsentWrite) => refusalsAmong(words, said);
+    const refusalsTo = (consent: ConsentWrite) => refusalsAmong(words, consent);
     const isLifting = () =>
-      shown.some((one) => leavesRefusal(row, one)) ||
-      row.writes.some((write) => withRefusals(write, knownTo).channels !== "");
+      shown.some((one) => leavesRefusedAddress(row, one)) ||
+      row.writes.some((write) => withRefusals(write, refusalsTo).channels !== "");
     if (!canLook(options.opened) && !refusesOnly(row.writes) && isLifting())
       throw superseded("The snapshot shows that the contact has refused", "snapshot");
     // Of several looks the first: their words are of one moment, so that the refusal counts (D268).
-    let first: { readonly at: number; readonly moment: number } | undefined;
+    let firstLook: { readonly at: number; readonly moment: number } | undefined;
     for (const id of looksOf(row, options)) {
-      const { service, left } = await this.#look(id, signal);
-      first ??= left;
+      const { service, lookedAt } = await this.#look(id, signal);
+      firstLook ??= lookedAt;
       const contact = service && { ...service.attributes, id };
-      if (contact) this.#process.learnShown([saidOf(contact)], first.moment);
-      // One beside the contact of the row has nothing to say.
-      const isItsOwn = shown.length > 0 ? shown.some((one) => one.id === id) : id === row.recordedId;
-      if (!contact && !isItsOwn) continue;
+      if (contact) this.#processGuard.learnShown([shownWrite(contact)], firstLook.moment);
+      // A contact beside the row's own that is gone has nothing to say.
+      const isOfRow = shown.length > 0 ? shown.some((one) => one.id === id) : id === row.recordedId;
+      if (!contact && !isOfRow) continue;
       if (!contact) throw superseded("The service has no contact with this id any more", "service");
-      if (leavesRefusal(row, contact))
+      if (leavesRefusedAddress(row, contact))
         throw superseded("The contact has refused, at an address that the row leaves", "service", service);
-      words.push(...this.#wordsOf(row, contact, first.moment, service));
+      words.push(...this.#wordsOf(row, contact, firstLook.moment, service));
     }
-    return { words, askedAt: first?.at ?? performance.now() };
+    return { words, askedAt: firstLook?.at ?? performance.now() };
   }
 
-  /** `service`: undefined if it has no contact with the id. `left`: when the look was sent, after its wait for a permit. */
+  /** `service`: undefined if it has no contact with the id. `lookedAt`: when the look was sent, after its permit. */
   async #look(id: string, signal: AbortSignal) {
     const { settings, transport } = this.#run.options.opened;
-    let left = { at: 0, moment: 0 };
-    // It waits for the rate limit as its row does.
-    const gate = {
-      stop: this.#run.end.stop,
+    let lookedAt = { at: 0, moment: 0 };
+    // A look waits for the rate limit as its row does.
+    const lookGate = {
+      stop: this.#run.runEnd.stop,
       enter: async () => {},
       isOpen: () => {
-        left = { at: performance.now(), moment: nextMoment() };
+        lookedAt = { at: performance.now(), moment: nextMoment() };
         return true;
       },
     };
@@ -121,11 +121,11 @@ export class ServiceGuard implements Guard {
       this.#run.progress.calls++;
       const access = familyOf(settings, "v1");
       const call = prepareCall(getCustomer, { params: { id } }, { access, options: settings.call });
-      // Safe: its endpoint has decoded it.
-      const service = (await transport.send(call, { ...rowCallOptions, gate, signal })) as Profile;
-      return { service, left };
+      // Safe: the endpoint has decoded the profile.
+      const service = (await transport.send(call, { ...rowCallOptions, gate: lookGate, signal })) as Profile;
+      return { service, lookedAt };
     } catch (error) {
-      if (isGone(error)) return { service: undefined, left };
+      if (isGone(error)) return { service: undefined, lookedAt };
       if (signal.aborted) throw error;
       // The look's own error tells of a read, and nothing of the write.
       const message =
@@ -136,35 +136,36 @@ export class ServiceGuard implements Guard {
     }
   }
 
-  /** `service`: the contact as a look has shown it. */
+  /** The words of a contact that a look (`service`) or the snapshot shows. */
   #wordsOf(row: GuardedRow, contact: ShownContact, moment: number, service?: Profile): Word[] {
     const { email, phone, id } = contact;
-    const named = contactsOfRow(row);
-    const shown = contactKeys([{ email, phone, contactUUID: id }]);
-    const isSameContact = shown.length === 1 || shown.some((key) => named.includes(key));
-    const words = shownConsent(contact);
+    const rowKeys = keysOfRow(row);
+    const shownKeys = contactKeys([{ email, phone, contactUUID: id }]);
+    const isSameContact = shownKeys.length === 1 || shownKeys.some((key) => rowKeys.includes(key));
+    const shownWords = shownConsent(contact);
     return everyChannel.flatMap((channel) => {
-      const word = words.get(channel);
-      if (word === undefined || !isDocumented(channel, word)) {
-        if (service && row.said.some(({ consent }) => consent.has(channel)))
-          this.#run.warnings.sayOnce(
+      const shownWord = shownWords.get(channel);
+      if (shownWord === undefined || !isDocumented(channel, shownWord)) {
+        if (service && row.consents.some(({ consent }) => consent.has(channel)))
+          this.#run.warnings.warnOnce(
             `the service shows no consent of ${channel} that is documented: rows are not judged by it`,
           );
         return [];
       }
       // A word counts for the address that is shown with it; a refusal without one, and a suppression, for those of the row.
-      const hasAddress = ofKind(channel, shown).length > 0;
-      const isRefused = isRefusal(channel, word);
+      const hasAddress = ofKind(channel, shownKeys).length > 0;
+      const isRefused = isRefusal(channel, shownWord);
       const isOfRow = channel === "is_suppressed" ? isSameContact : isRefused && !hasAddress;
-      return [{ by: "service", channel, addresses: isOfRow ? named : shown, isRefused, moment, service }];
+      const addresses = isOfRow ? rowKeys : shownKeys;
+      return [{ by: "service", channel, addresses, isRefused, moment, service }];
     });
   }
 }
 
-/** What a look shows, for later rows. Without a suppression, as others may have the contact's phone. */
-function saidOf({ email, phone, id, ...contact }: ShownContact): ConsentWrite {
-  const words = [...shownConsent(contact)].filter(([channel, word]) => isDocumented(channel, word));
-  const consent = new Map(words.filter(([channel]) => channel !== "is_suppressed"));
+/** The consent that a look shows, for later rows. Without a suppression, as others may have the contact's phone. */
+function shownWrite({ email, phone, id, ...contact }: ShownContact): ConsentWrite {
+  const shownWords = [...shownConsent(contact)].filter(([channel, word]) => isDocumented(channel, word));
+  const consent = new Map(shownWords.filter(([channel]) => channel !== "is_suppressed"));
   return { contacts: contactKeys([{ email, phone, contactUUID: id }]), consent };
 }
 
@@ -178,36 +179,36 @@ function isGone(error: unknown): boolean {
  * Whether the row's person has refused at an address that the row leaves for another one: the contact of an earlier night,
  * or the one that has the row's e-mail (D294).
  */
-function leavesRefusal(row: GuardedRow, contact: ShownContact): boolean {
-  const shown = contactKeys([{ email: contact.email, phone: contact.phone }]);
-  const named = contactsOfRow(row);
-  const isNamed = (key: string) => named.includes(key);
-  if (contact.id !== row.recordedId && !ofKind("email", shown).some(isNamed)) return false;
-  const refused = shownRefusals(contact);
-  if (refused.some((channel) => namesAnother(row, channel, shown))) return true;
-  return refused.includes("is_suppressed") && shown.length > 0 && !shown.some(isNamed);
+function leavesRefusedAddress(row: GuardedRow, contact: ShownContact): boolean {
+  const shownKeys = contactKeys([{ email: contact.email, phone: contact.phone }]);
+  const rowKeys = keysOfRow(row);
+  const isOfRow = (key: string) => rowKeys.includes(key);
+  if (contact.id !== row.recordedId && !ofKind("email", shownKeys).some(isOfRow)) return false;
+  const refusedChannels = shownRefusals(contact);
+  if (refusedChannels.some((channel) => namesAnother(row, channel, ofKind(channel, shownKeys)))) return true;
+  return refusedChannels.includes("is_suppressed") && shownKeys.length > 0 && !shownKeys.some(isOfRow);
 }
 
-/** Whether a row says something else of a channel, and only at other addresses than the one that is shown. */
-function namesAnother({ said }: GuardedRow, channel: string, shown: readonly string[]): boolean {
-  const words = said.filter(({ contacts }) => ofKind(channel, contacts).length > 0);
-  const [named, known] = [words.flatMap(({ contacts }) => ofKind(channel, contacts)), ofKind(channel, shown)];
-  if (named.length === 0 || known.length === 0 || named.some((key) => known.includes(key))) return false;
-  return words.some(({ consent }) => !isRefusal(channel, consent.get(channel) ?? ""));
+/** Whether a row says something else of a channel than a refusal, and only at other addresses than the shown one. */
+function namesAnother({ consents }: GuardedRow, channel: string, shown: readonly string[]): boolean {
+  const ofChannel = consents.filter(({ contacts }) => ofKind(channel, contacts).length > 0);
+  const named = ofChannel.flatMap(({ contacts }) => ofKind(channel, contacts));
+  if (named.length === 0 || shown.length === 0 || named.some((key) => shown.includes(key))) return false;
+  return ofChannel.some(({ consent }) => !isRefusal(channel, consent.get(channel) ?? ""));
 }
 
-function contactsOfRow({ said }: GuardedRow): string[] {
-  return [...new Set(said.flatMap(({ contacts }) => contacts))];
+function keysOfRow({ consents }: GuardedRow): string[] {
+  return [...new Set(consents.flatMap(({ contacts }) => contacts))];
 }
 
 /**
  * The contacts of a snapshot that have the e-mail, or without one the phone: the service finds a contact by either. Of a row
  * with an e-mail whose id an earlier night has recorded, the phone may be another person's.
  */
-function shownTo(contacts: readonly string[], snapshot: ConsentSnapshot | undefined, hasId = false) {
+function shownTo(rowKeys: readonly string[], snapshot: ConsentSnapshot | undefined, hasId = false) {
   if (!snapshot) return [];
-  const emails = ofKind("email", contacts);
+  const emails = ofKind("email", rowKeys);
   const byEmail = snapshot.shownOf(emails);
   if (byEmail.length > 0 || (emails.length > 0 && hasId)) return byEmail;
-  return snapshot.shownOf(addressesOf("phone", contacts));
+  return snapshot.shownOf(addressesOf("phone", rowKeys));
 }

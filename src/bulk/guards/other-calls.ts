@@ -5,19 +5,19 @@ import { isOfTarget } from "../../organization.ts";
 import { unlessLate } from "../../transport/abort-signal.ts";
 import type { FamilyIdentity } from "../../transport/api-key.ts";
 import type { ConsentListener } from "../../transport/call.ts";
-import type { RunParts } from "../run-end.ts";
+import type { RunParts } from "../run-parts.ts";
 import type { RunRecord } from "../run-record.ts";
 import { type GuardedRow, nextMoment, type Word } from "./guard.ts";
 
-/** What other calls have said of a channel at one address of a contact. */
-interface Calls {
-  /** Those that refuse, each with the moment at which it ended: Infinity while it is under way, -1 if nothing was done. */
+/** What other calls have said of a channel at one key of a contact. */
+interface OtherCalls {
+  /** The calls that refuse, by the moment at which they ended: Infinity while under way, -1 if nothing was done. */
   readonly refusals: Map<readonly ConsentWrite[] | "before a kill", number>;
   /** When the last call began that was applied and says otherwise; 0 if none was. */
   liftedAt: number;
 }
 
-/** Another call waits no longer for the record of its refusal (D154). */
+/** How long another call waits for the record of its refusal (D154). */
 const longestWaitMs = 2_000;
 
 /**
@@ -27,150 +27,146 @@ const longestWaitMs = 2_000;
 export class ProcessGuard implements ConsentListener {
   readonly #run: RunParts;
   readonly #record: Promise<RunRecord | undefined>;
-  /** When a row refused, by channel and key: Infinity by its own word, which nothing lifts. */
+  /** When a row refused, by channel key: Infinity by its own word, which nothing lifts. */
   readonly #refusedByRows = new Map<string, number>();
-  /** Of other calls, by channel and key. */
-  readonly #addresses = new Map<string, Calls>();
-  readonly #beganAt = new WeakMap<readonly ConsentWrite[], number>();
+  /** Other calls, by channel key. */
+  readonly #otherCalls = new Map<string, OtherCalls>();
+  readonly #callsBeganAt = new WeakMap<readonly ConsentWrite[], number>();
   /** Until when calls wait together for the record to open, as where the run waits for a lock; Infinity once it is open. */
-  #opensBy = performance.now() + longestWaitMs;
-  /** Resolves when all refusals so far are recorded. */
+  #recordOpensBy = performance.now() + longestWaitMs;
+  /** Resolves when all refusals of other calls so far are recorded. */
   recorded: Promise<unknown> = Promise.resolve();
 
   constructor(run: RunParts, record: Promise<RunRecord | undefined>) {
     this.#run = run;
     this.#record = record;
-    record.then(
-      () => (this.#opensBy = Infinity),
-      () => undefined,
-    );
+    record.then(() => (this.#recordOpensBy = Infinity)).catch(() => undefined);
   }
 
   /** A row was sent or skipped, or may have been sent: a later one may not lift what it refuses. */
-  learn(said: readonly ConsentWrite[]): void {
-    for (const place of wordsOf(said).refused) this.#refusedByRows.set(place, Infinity);
+  learn(consents: readonly ConsentWrite[]): void {
+    for (const channelKey of wordsOfWrites(consents).refused) this.#refusedByRows.set(channelKey, Infinity);
   }
 
   /**
    * A row left with these words, or a look showed them, at that moment; a refusal among them need not be the row's own, so a
    * later word may lift it.
    */
-  learnShown(said: readonly ConsentWrite[], moment: number): void {
-    const { refused, others } = wordsOf(said);
-    const isNews = (place: string) => (this.#refusedByRows.get(place) ?? 0) < moment;
-    for (const place of refused) if (isNews(place)) this.#refusedByRows.set(place, moment);
-    for (const place of others) if (isNews(place)) this.#refusedByRows.delete(place);
+  learnShown(consents: readonly ConsentWrite[], moment: number): void {
+    const { refused, others } = wordsOfWrites(consents);
+    const isNews = (channelKey: string) => (this.#refusedByRows.get(channelKey) ?? 0) < moment;
+    for (const channelKey of refused) if (isNews(channelKey)) this.#refusedByRows.set(channelKey, moment);
+    for (const channelKey of others) if (isNews(channelKey)) this.#refusedByRows.delete(channelKey);
   }
 
-  concerns(families: readonly FamilyIdentity[]): boolean {
-    return isOfTarget(this.#run.options.target, families);
+  concerns(callFamilies: readonly FamilyIdentity[]): boolean {
+    return isOfTarget(this.#run.options.target, callFamilies);
   }
 
-  async begins(said: readonly ConsentWrite[]): Promise<void> {
-    this.#beganAt.set(said, nextMoment());
-    const { refused } = wordsOf(said);
-    for (const address of refused) this.#callsAbout(address).refusals.set(said, Infinity);
+  async begins(consents: readonly ConsentWrite[]): Promise<void> {
+    this.#callsBeganAt.set(consents, nextMoment());
+    const { refused } = wordsOfWrites(consents);
+    for (const channelKey of refused) this.#callsAbout(channelKey).refusals.set(consents, Infinity);
     const slow =
       "other calls do not wait for a slow checkpoint, or for its lock: a crash now would lose their refusals";
-    const waitMs = Math.max(0, Math.min(longestWaitMs, this.#opensBy - performance.now()));
-    await unlessLate(this.#records([...refused]), waitMs, () => this.#run.warnings.sayOnce(slow));
+    const waitMs = Math.max(0, Math.min(longestWaitMs, this.#recordOpensBy - performance.now()));
+    await unlessLate(this.#recordRefusals([...refused]), waitMs, () => this.#run.warnings.warnOnce(slow));
   }
 
-  async ended(said: readonly ConsentWrite[], outcome: Outcome, applied = said): Promise<void> {
+  async ended(consents: readonly ConsentWrite[], outcome: Outcome, applied = consents): Promise<void> {
     const wasDone = outcome === "applied" || outcome === "unknown";
-    const beganAt = this.#beganAt.get(said) ?? nextMoment();
-    const { refused, others } = wordsOf([...said, ...applied]);
-    for (const address of refused) this.#callsAbout(address).refusals.set(said, wasDone ? nextMoment() : -1);
-    for (const address of outcome === "applied" ? others : []) {
-      const calls = this.#callsAbout(address);
+    const beganAt = this.#callsBeganAt.get(consents) ?? nextMoment();
+    const { refused, others } = wordsOfWrites([...consents, ...applied]);
+    for (const key of refused) this.#callsAbout(key).refusals.set(consents, wasDone ? nextMoment() : -1);
+    for (const channelKey of outcome === "applied" ? others : []) {
+      const calls = this.#callsAbout(channelKey);
       calls.liftedAt = Math.max(calls.liftedAt, beganAt);
     }
-    // Its begin is recorded; nobody waits for more.
-    void this.#records([...refused, ...others]);
+    // The begin of the call is recorded; it does not wait for more.
+    void this.#recordRefusals([...refused, ...others]);
   }
 
-  /** Before the row is judged: takes from the record what was refused before a kill. */
-  async recall(row: GuardedRow): Promise<void> {
+  /** Before the row is judged: takes from the record what other calls refused before a kill. */
+  async recallRefusals(row: GuardedRow): Promise<void> {
     const record = await this.#record;
     if (!record?.earlierRefusals.size) return;
-    await Promise.all(channelsAt(row).map(({ address }) => this.#recall(address, record)));
+    await Promise.all(keysAbout(row).map(({ channelKey }) => this.#recallRefusal(channelKey, record)));
   }
 
   wordsAbout(row: GuardedRow): Word[] {
-    return channelsAt(row).flatMap(({ address, ...word }): Word[] => {
-      const [moment, calls] = [this.#refusedByRows.get(address), this.#addresses.get(address)];
+    return keysAbout(row).flatMap(({ channelKey, ...word }): Word[] => {
+      const [moment, calls] = [this.#refusedByRows.get(channelKey), this.#otherCalls.get(channelKey)];
       return [
         ...(moment === undefined ? [] : [{ ...word, by: "run" as const, isRefused: true, moment }]),
-        ...(calls ? [{ ...word, by: "process" as const, ...wordOf(calls) }] : []),
+        ...(calls ? [{ ...word, by: "process" as const, ...wordOfCalls(calls) }] : []),
       ];
     });
   }
 
-  #callsAbout(address: string): Calls {
-    const known = this.#addresses.get(address) ?? { refusals: new Map(), liftedAt: 0 };
-    this.#addresses.set(address, known);
-    return known;
+  #callsAbout(channelKey: string): OtherCalls {
+    const calls = this.#otherCalls.get(channelKey) ?? { refusals: new Map(), liftedAt: 0 };
+    this.#otherCalls.set(channelKey, calls);
+    return calls;
   }
 
-  /** Gives the name of the address in the record. */
-  async #recall(address: string, { earlierRefusals }: RunRecord): Promise<string> {
-    const name = await shortHash(address);
-    if (earlierRefusals.has(name)) this.#callsAbout(address).refusals.set("before a kill", 0);
+  /** Gives the name of the channel key in the record. */
+  async #recallRefusal(channelKey: string, { earlierRefusals }: RunRecord): Promise<string> {
+    const name = await shortHash(channelKey);
+    if (earlierRefusals.has(name)) this.#callsAbout(channelKey).refusals.set("before a kill", 0);
     return name;
   }
 
-  /** So that they are known after a kill, until the run is over. A failure ends the run, and not the call. */
-  async #records(addresses: readonly string[]): Promise<void> {
-    if (addresses.length === 0) return;
-    const recording = this.#record.then(
-      (record) => record && Promise.all(addresses.map((address) => this.#recordAt(address, record))),
-    );
-    const settled = recording.catch(() => undefined);
-    this.recorded = this.recorded.then(() => settled);
-    await settled;
+  /** Records refusals for the time after a kill, until the run is over. A failure ends the run, and not the call. */
+  async #recordRefusals(channelKeys: readonly string[]): Promise<void> {
+    if (channelKeys.length === 0) return;
+    const recording = this.#record
+      .then((record) => record && Promise.all(channelKeys.map((key) => this.#recordRefusal(key, record))))
+      .catch(() => undefined);
+    this.recorded = this.recorded.then(() => recording);
+    await recording;
   }
 
-  async #recordAt(address: string, record: RunRecord): Promise<void> {
-    const name = await this.#recall(address, record);
-    const calls = this.#callsAbout(address);
-    // Asked as late as possible: several calls may be about one address, and what is put last counts.
-    if (calls.refusals.size > 0) await record.putRefusal(name, wordOf(calls).isRefused);
+  async #recordRefusal(channelKey: string, record: RunRecord): Promise<void> {
+    const name = await this.#recallRefusal(channelKey, record);
+    const calls = this.#callsAbout(channelKey);
+    // Asked as late as possible: several calls may be about one channel key, and what is put last counts.
+    if (calls.refusals.size > 0) await record.putRefusal(name, wordOfCalls(calls).isRefused);
   }
 }
 
-/** A word is kept at each key of its contact. One that names no address of its channel counts for every address. */
-function placesOf(channel: string, contacts: readonly string[]): string[] {
+/** The channel keys of a word, for each key of its contact. Without an address of its channel it counts for every one. */
+function channelKeysOf(channel: string, contacts: readonly string[]): string[] {
   const kind = contacts.some((key) => key.startsWith(`${channel}:`)) ? channel : `every ${channel}`;
   return contacts.map((key) => `${kind} ${key}`);
 }
 
-/** The places of the words by which a row's writes may be refused, and for which addresses each counts. */
-function channelsAt({ said }: GuardedRow): (Pick<Word, "channel" | "addresses"> & { address: string })[] {
-  return said.flatMap(({ consent, contacts }) => {
+/** The channel keys by which a row's writes may be refused, and for which addresses each counts. */
+function keysAbout(row: GuardedRow): (Pick<Word, "channel" | "addresses"> & { channelKey: string })[] {
+  return row.consents.flatMap(({ consent, contacts }) => {
     const channels = [...new Set([...consent.keys(), "is_suppressed"])];
     return channels.flatMap((channel) =>
       contacts.flatMap((key) => [
-        { channel, addresses: [key], address: `${channel} ${key}` },
-        { channel, addresses: contacts, address: `every ${channel} ${key}` },
+        { channel, addresses: [key], channelKey: `${channel} ${key}` },
+        { channel, addresses: contacts, channelKey: `every ${channel} ${key}` },
       ]),
     );
   });
 }
 
-/** Refused if a refusal ended after the last other word began: of two that were under way together nobody knows the later. */
-function wordOf({ liftedAt, refusals }: Calls): { isRefused: boolean; moment: number } {
+/** Calls refuse if a refusal ended after the last other word began: of two under way together nobody knows the later. */
+function wordOfCalls({ liftedAt, refusals }: OtherCalls): { isRefused: boolean; moment: number } {
   const lastRefusal = Math.max(-1, ...refusals.values());
   return { isRefused: lastRefusal >= liftedAt, moment: Math.max(lastRefusal, liftedAt) };
 }
 
 /** What writes refuse, and what they say otherwise: each channel at each address. Of two words the refusal counts. */
-function wordsOf(said: readonly ConsentWrite[]): { refused: Set<string>; others: Set<string> } {
+function wordsOfWrites(consents: readonly ConsentWrite[]): { refused: Set<string>; others: Set<string> } {
   const words = { refused: new Set<string>(), others: new Set<string>() };
-  for (const { consent, contacts } of said)
+  for (const { consent, contacts } of consents)
     for (const [channel, word] of consent) {
       if (word === decidedByService || word === "") continue;
       const kind = isRefusal(channel, word) ? "refused" : "others";
-      for (const place of placesOf(channel, contacts)) words[kind].add(place);
+      for (const channelKey of channelKeysOf(channel, contacts)) words[kind].add(channelKey);
     }
   return words;
 }
