@@ -8,7 +8,7 @@ import { replaceFileBy } from "../files/replacement.ts";
 import type { Cursor } from "../pagination/cursor.ts";
 import type { ListPage } from "../pagination/page.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
-import { contactOf, type ReadContact, withStricterConsent } from "./snapshot-contact.ts";
+import { snapshotContactOf, type ReadContact, withStricterConsent } from "./snapshot-contact.ts";
 import {
   contactLine,
   type FinishedHeading,
@@ -19,11 +19,11 @@ import {
 } from "./snapshot-file.ts";
 
 /** The line after the contacts of a page: without it a page counts as not read. */
-const pageSchema = z.object({
+const pageLineSchema = z.object({
   page: z.int().min(1),
   /** The number of all contacts, as the page told it. */
   total: z.int().min(0).optional(),
-  /** Where the list goes on; absent after the last page. The ids of the page are its contacts'. */
+  /** Where the list of contacts goes on; absent after the last page. The ids of the page are its contacts'. */
   next: z
     .object({
       itemsBefore: z.int().min(0).optional(),
@@ -33,14 +33,14 @@ const pageSchema = z.object({
     .optional(),
 });
 
-const lineSchema = z.union([pageSchema, z.object({ id: z.string() })]);
+const partLineSchema = z.union([pageLineSchema, z.object({ id: z.string() })]);
 
-/** What the pages of a read have come to. */
+/** The state of a read: what its pages have come to. */
 class ReadState {
   /** Where the list is read next; undefined after the last page. A service may have smaller pages than it is asked for. */
   cursor: Cursor | undefined = { page: 1, untilEmpty: true };
-  /** The start of the last line of each contact. */
-  readonly starts = new Map<string, number>();
+  /** Where the last line of each contact starts, by its id. */
+  readonly lineStarts = new Map<string, number>();
   total: number | undefined;
   isTotalSteady = true;
 
@@ -48,15 +48,15 @@ class ReadState {
     return this.cursor?.page !== 1;
   }
 
-  add({ page, total, next }: z.infer<typeof pageSchema>, starts: ReadonlyMap<string, number>): void {
-    for (const [id, start] of starts) this.starts.set(id, start);
+  add({ page, total, next }: z.infer<typeof pageLineSchema>, lineStarts: ReadonlyMap<string, number>): void {
+    for (const [id, start] of lineStarts) this.lineStarts.set(id, start);
     if (this.hasPages && total !== this.total) this.isTotalSteady = false;
     this.total = total;
-    this.cursor = next && { ...next, page: page + 1, idsBefore: [...starts.keys()], untilEmpty: true };
+    this.cursor = next && { ...next, page: page + 1, idsBefore: [...lineStarts.keys()], untilEmpty: true };
   }
 }
 
-/** The read of one snapshot, as it is written: a file beside the snapshot (`.part`). */
+/** The part file, beside the snapshot (`.part`): it holds the pages of a read that is under way. */
 export class PartFile {
   readonly #file: string;
   readonly #path: string;
@@ -65,7 +65,7 @@ export class PartFile {
   state = new ReadState();
   #heading: Heading | undefined;
   /** The end of the last whole page, in bytes. */
-  #length = 0;
+  #pagesEnd = 0;
 
   constructor(file: string, lock: Lock) {
     this.#file = file;
@@ -75,75 +75,74 @@ export class PartFile {
   }
 
   /**
-   * Reads what is there, and gives the heading of a read that can go on: of which a page has come, and the last one brought
-   * somebody new, else the list had no end, or has shifted by far. A kill or a loss of power may have damaged its end: that is
-   * read again.
+   * Reads the part file, and gives the heading of a read that can go on: a page of it has come, and its last page brought
+   * somebody new, else the list had no end, or has shifted by far. A kill or a loss of power may have damaged the end of the
+   * part file: that is read again.
    */
   async read(): Promise<Heading | undefined> {
-    const { state } = this;
-    let starts = new Map<string, number>();
+    let lineStarts = new Map<string, number>();
     for await (const { text, start, end } of readLines(this.#handle)) {
       if (!this.#heading) {
         this.#heading = parseLine(headingSchema, text);
         if (!this.#heading) return undefined;
         continue;
       }
-      const line = parseLine(lineSchema, text);
+      const line = parseLine(partLineSchema, text);
       if (!line) break;
       if ("id" in line) {
-        starts.set(line.id, start);
+        lineStarts.set(line.id, start);
         continue;
       }
-      state.add(line, starts);
-      starts = new Map();
-      this.#length = end;
+      this.state.add(line, lineStarts);
+      lineStarts = new Map();
+      this.#pagesEnd = end;
     }
-    return state.hasPages && !state.cursor?.pagesWithoutNew ? this.#heading : undefined;
+    return this.state.hasPages && !this.state.cursor?.pagesWithoutNew ? this.#heading : undefined;
   }
 
   begin(heading: Heading): void {
     this.#heading = heading;
     this.state = new ReadState();
-    this.#length = 0;
+    this.#pagesEnd = 0;
     this.#append(`${JSON.stringify(heading)}\n`);
   }
 
-  /** Writes a page that was asked for at `readAt`. Of a contact that had come before the stricter consent counts. */
+  /** Writes a page that was asked for at `readAt`. If a contact had come before, the stricter consent counts. */
   async add({ page, totalItems: total, next, received }: ListPage<Profile>, readAt: string): Promise<void> {
     const contacts = new Map<string, ReadContact>();
     for (const profile of received) {
-      const last = { contact: contactOf(profile, this.#heading!.fields), readAt };
-      const before = contacts.get(profile.id) ?? (await this.#written(profile.id));
-      contacts.set(profile.id, before ? withStricterConsent(last, before) : last);
+      const lastRead = { contact: snapshotContactOf(profile, this.#heading!.fields), readAt };
+      const earlierRead = contacts.get(profile.id) ?? (await this.#writtenContact(profile.id));
+      contacts.set(profile.id, earlierRead ? withStricterConsent(lastRead, earlierRead) : lastRead);
     }
-    let text = "";
-    let end = this.#length;
-    const starts = new Map<string, number>();
+    let lines = "";
+    let lineStart = this.#pagesEnd;
+    const lineStarts = new Map<string, number>();
     for (const [id, contact] of contacts) {
       const line = contactLine(contact);
       if (Buffer.byteLength(line) > longestLineBytes)
         throw new ConfigurationError(
           `The contact ${id} takes more than 1 MB, which no line of a snapshot may have. Read it with \`fields: "consent"\`.`,
         );
-      starts.set(id, end);
-      text += line;
-      end += Buffer.byteLength(line);
+      lineStarts.set(id, lineStart);
+      lines += line;
+      lineStart += Buffer.byteLength(line);
     }
-    const pageLine = pageSchema.parse({ page, total, next: next?.cursor });
-    this.#append(`${text}${JSON.stringify(pageLine)}\n`);
-    this.state.add(pageLine, starts);
+    const pageLine = pageLineSchema.parse({ page, total, next: next?.cursor });
+    this.#append(`${lines}${JSON.stringify(pageLine)}\n`);
+    this.state.add(pageLine, lineStarts);
   }
 
-  async #written(id: string): Promise<ReadContact | undefined> {
-    const from = this.state.starts.get(id);
+  async #writtenContact(id: string): Promise<ReadContact | undefined> {
+    const from = this.state.lineStarts.get(id);
     if (from === undefined) return undefined;
     const line = await readLines(this.#handle, { from }).next();
     return line.done ? undefined : parseContact(line.value.text, this.#file);
   }
 
-  /** Writes the snapshot beside the older one, and replaces it in one step. */
+  /** Writes the finished snapshot beside the older one, and replaces that one in one step. */
   async finish(): Promise<void> {
-    await replaceFileBy(this.#file, this.#finished());
+    await replaceFileBy(this.#file, this.#snapshotText());
     rmSync(this.#path, { force: true });
   }
 
@@ -151,22 +150,22 @@ export class PartFile {
     closeSync(this.#handle);
   }
 
-  /** Writes behind the last whole page. A killed process loses nothing that the kernel has. */
+  /** Appends lines to the part file, behind its last whole page. A killed process loses nothing that the kernel has. */
   #append(text: string): void {
     this.#checkLock();
-    ftruncateSync(this.#handle, this.#length);
+    ftruncateSync(this.#handle, this.#pagesEnd);
     appendFileSync(this.#handle, text);
-    this.#length += Buffer.byteLength(text);
+    this.#pagesEnd += Buffer.byteLength(text);
   }
 
-  /** The text of the snapshot. It ends with the question whether the older one may be replaced. */
-  async *#finished(): AsyncGenerator<string, void, undefined> {
-    const { starts, total, isTotalSteady } = this.state;
-    const complete = isTotalSteady && total === starts.size;
-    const heading: FinishedHeading = { ...this.#heading!, size: starts.size, complete };
+  /** The text of the snapshot. It ends with the question whether the older snapshot may be replaced. */
+  async *#snapshotText(): AsyncGenerator<string, void, undefined> {
+    const { lineStarts, total, isTotalSteady } = this.state;
+    const complete = isTotalSteady && total === lineStarts.size;
+    const heading: FinishedHeading = { ...this.#heading!, size: lineStarts.size, complete };
     yield `${JSON.stringify(heading)}\n`;
-    const kept = new Set(starts.values());
-    for await (const { text, start } of readLines(this.#handle)) if (kept.has(start)) yield `${text}\n`;
+    const lastLines = new Set(lineStarts.values());
+    for await (const { text, start } of readLines(this.#handle)) if (lastLines.has(start)) yield `${text}\n`;
     this.#checkLock();
   }
 

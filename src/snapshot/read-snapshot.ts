@@ -15,22 +15,22 @@ import { hasMethods } from "../values/predicates.ts";
 import { PartFile } from "./part-file.ts";
 import type { SnapshotFields } from "./snapshot-contact.ts";
 import { existingHeading, type Heading } from "./snapshot-file.ts";
-import { dayMs, ofV1, openSnapshot, type Snapshot, targetSalt } from "./snapshot.ts";
+import { maxSnapshotAgeMs, v1Target, openSnapshot, type Snapshot, snapshotSalt } from "./snapshot.ts";
 
 /** Options of `readSnapshot`. */
 export interface ReadSnapshotOptions {
-  /** The path of the snapshot. A finished one replaces it in one step; beside it stands the read that is under way. */
+  /** The path of the snapshot's file. A finished read replaces it in one step; beside it stands the read under way. */
   file: string;
   /**
-   * What is kept of each contact. `"consent"` (the default): id, e-mail, phone, consents, suppression and the time of the
-   * last change; no name and no other address. `"all"`: every attribute too.
+   * What the snapshot keeps of each contact. `"consent"` (the default): id, e-mail, phone, consents, suppression and the time
+   * of the last change; no name and no other address. `"all"`: every attribute too.
    */
   fields?: SnapshotFields | undefined;
-  /** Ends the read with an `AbortError` when it is aborted. The next one for the same file goes on. */
+  /** Ends the read with an `AbortError` when it is aborted. The next read for the same file goes on. */
   signal?: AbortSignal | undefined;
-  /** Called after each page. An error of it is one line of the logger, and changes nothing. */
+  /** Called after each page of the read. An error of it is one line of the logger, and changes nothing. */
   onProgress?: ((progress: SnapshotProgress) => void) | undefined;
-  /** The order of its calls among those that wait: 0 (first) to 9 (last). Default 9, which leaves room for others. */
+  /** The order of the read's calls among those that wait: 0 (first) to 9 (last). Default 9, which leaves room for others. */
   priority?: number | undefined;
   /**
    * A name of your own for the organization, such as `"acme"`: it survives a rotation of keys. Default: a hash of the key
@@ -39,13 +39,13 @@ export interface ReadSnapshotOptions {
   organization?: string | undefined;
 }
 
-/** The progress of a read. */
+/** The progress of the read of a snapshot. */
 export interface SnapshotProgress {
-  /** The number of contacts that have come. */
+  /** The number of contacts that have been read. */
   readonly done: number;
   /** The number of all contacts, if the service tells it. */
   readonly total?: number;
-  /** The time for the remaining pages, in milliseconds, from the rate limiter; present if `total` is known. */
+  /** The time for the remaining pages of the read, in milliseconds, from the rate limiter; present if `total` is known. */
   readonly etaMs?: number;
 }
 
@@ -61,7 +61,7 @@ const optionsSchema = z.strictObject({
   organization: optionTypes.string.optional(),
 });
 
-type Settings = ReadSnapshotOptions & Required<Given<Pick<ReadSnapshotOptions, "fields" | "priority">>>;
+type ReadSettings = ReadSnapshotOptions & Required<Given<Pick<ReadSnapshotOptions, "fields" | "priority">>>;
 
 const clientOption = optionThat<AudienceClient>("an AudienceClient", (value) => hasMethods(value, "opened"));
 
@@ -88,19 +88,19 @@ export async function readSnapshot(
 ): Promise<Snapshot> {
   const client = parseOption(clientOption, audience, "The client of readSnapshot");
   // Safe: the schema has checked all but what the functions take.
-  const settings = parseOptions(optionsSchema, options, "The options of readSnapshot") as Settings;
+  const settings = parseOptions(optionsSchema, options, "The options of readSnapshot") as ReadSettings;
   if (settings.signal?.aborted) throw new AbortError({ outcome: "not-sent", cause: settings.signal.reason });
-  const source = sourceOf(client, settings.organization);
-  const named = resolve(settings.file);
+  const source = snapshotSource(client, settings.organization);
+  const givenPath = resolve(settings.file);
   // A link stands for its target.
-  const file = existsSync(named) ? realpathSync(named) : named;
-  const waits = "readSnapshot waits up to 30 s for the lock of another read, which is not renewed";
+  const file = existsSync(givenPath) ? realpathSync(givenPath) : givenPath;
+  const lockNotice = "readSnapshot waits up to 30 s for the lock of another read, which is not renewed";
   try {
-    const lock = await acquireLock(file, () => source.observer.info(waits));
+    const lock = await acquireLock(file, () => source.observer.info(lockNotice));
     try {
-      const older = await existingHeading(file);
+      const olderHeading = await existingHeading(file);
       using part = new PartFile(file, lock);
-      await beginOrGoOn(part, older, source, settings);
+      await beginOrResumeRead(part, olderHeading, source, settings);
       await readPages(part, source, settings);
       await part.finish();
       return await openSnapshot(file);
@@ -112,54 +112,55 @@ export async function readSnapshot(
   }
 }
 
-interface Source {
+interface SnapshotSource {
   readonly client: AudienceClient;
   readonly target: Target;
   readonly observer: Observer;
 }
 
-/** Only v1 lists contacts: throws a `ConfigurationError` without it, or if the name holds a key. */
-function sourceOf(client: AudienceClient, organization: string | undefined): Source {
+/** Only v1 lists contacts: throws a `ConfigurationError` without v1, or if the organization's name holds a key. */
+function snapshotSource(client: AudienceClient, organization: string | undefined): SnapshotSource {
   const opened = client.opened();
-  return { client, target: ofV1(targetOf(organization, opened)), observer: opened.settings.observer };
+  return { client, target: v1Target(targetOf(organization, opened)), observer: opened.settings.observer };
 }
 
-/** Goes on with a read of less than a day ago, or begins one. */
-async function beginOrGoOn(
+/** Goes on with the part file's read of less than a day ago, or begins a new read. */
+async function beginOrResumeRead(
   part: PartFile,
-  older: Heading | undefined,
-  source: Source,
-  { fields, signal = new AbortController().signal }: Settings,
+  olderHeading: Heading | undefined,
+  source: SnapshotSource,
+  { fields, signal = new AbortController().signal }: ReadSettings,
 ): Promise<void> {
-  const found = await part.read();
-  const ageMs = Date.now() - Date.parse(found?.readAt ?? "");
-  // A kill may come between the last two steps: then it has replaced the older one already.
-  const begun = Math.abs(ageMs) <= dayMs && found?.readAt !== older?.readAt ? found : undefined;
-  const salt = targetSalt(source.target);
-  const target = await recordTarget(source.target, begun?.target, { salt, signal, what: "snapshot" });
+  const partHeading = await part.read();
+  const ageMs = Date.now() - Date.parse(partHeading?.readAt ?? "");
+  // A kill may come between the last two steps: then the read has replaced the older snapshot already.
+  const isNewer = partHeading?.readAt !== olderHeading?.readAt;
+  const resumed = Math.abs(ageMs) <= maxSnapshotAgeMs && isNewer ? partHeading : undefined;
+  const salt = snapshotSalt(source.target);
+  const target = await recordTarget(source.target, resumed?.target, { salt, signal, what: "snapshot" });
   // Pages that were read with another key, under no name, may be of another organization.
-  if (begun?.target.organization !== target.organization || begun?.fields !== fields) {
+  if (resumed?.target.organization !== target.organization || resumed?.fields !== fields) {
     const readAt = new Date().toISOString();
     part.begin({ audience_snapshot: 1, readAt, fields, target });
   } else if (ageMs > hourMs)
     source.observer.warn(
-      `readSnapshot goes on with a read that was begun at ${begun.readAt}: people of its first pages may have left since. ` +
+      `readSnapshot goes on with a read that was begun at ${resumed.readAt}: people of its first pages may have left since. ` +
         "Delete its .part file to begin afresh",
     );
 }
 
 async function readPages(
   part: PartFile,
-  { client, observer }: Source,
-  { signal, priority, onProgress }: Settings,
+  { client, observer }: SnapshotSource,
+  { signal, priority, onProgress }: ReadSettings,
 ): Promise<void> {
-  const { cursor, starts } = part.state;
+  const { cursor, lineStarts } = part.state;
   if (!cursor) return;
-  // A page is asked for when the one before is written: its time is that of its asking.
+  // A page is asked for when the page before is written: its `readAt` is the time of its asking.
   const options = { signal, priority, readAhead: 0, maxWaitMs: Infinity, deadlineMs: Infinity };
   const list = client.v1.customers.list({ page: 1, limit: pageLimit }, options);
-  const ids = new Set(starts.keys());
-  let [hasFailed, hasWarned] = [false, false];
+  const ids = new Set(lineStarts.keys());
+  let [hasProgressFailed, hasWarned] = [false, false];
   let readAt = new Date().toISOString();
   for await (const page of list.pagesAfter({ cursor, ids, idCount: ids.size })) {
     await part.add(page, readAt);
@@ -167,17 +168,17 @@ async function readPages(
       hasWarned = true;
       observer.warn("the list shows a consent by a word that is not documented: it counts as none");
     }
-    // As with bulk, an error of it changes nothing, and is one line for all pages.
-    const report = async () => onProgress?.(progressOf(starts.size, page, client.rateLimiter, priority));
+    // As with bulk, an error of `onProgress` changes nothing, and is one line for all pages.
+    const report = async () => onProgress?.(progressOf(lineStarts.size, page, client.rateLimiter, priority));
     report().catch((error: unknown) => {
-      if (!hasFailed) observer.failed("onProgress", error);
-      hasFailed = true;
+      if (!hasProgressFailed) observer.failed("onProgress", error);
+      hasProgressFailed = true;
     });
     readAt = new Date().toISOString();
   }
 }
 
-/** Whether it shows a channel by a word that is not documented. */
+/** Whether a profile shows a consent by a word that is not documented. */
 function showsOtherWord({ attributes }: Profile): boolean {
   return [...shownConsent(attributes)].some(([channel, word]) => !isDocumented(channel, word));
 }

@@ -23,17 +23,17 @@ export interface SnapshotContact {
   readonly attributes?: ProfileAttributes;
 }
 
-/** What a snapshot keeps of each contact: no names and no addresses but e-mail and phone, or everything. */
+/** The fields that a snapshot keeps of each contact: no names and no addresses but e-mail and phone, or everything. */
 export type SnapshotFields = "consent" | "all";
 
-/** What is another in a snapshot than in an earlier one. */
+/** A change of a contact since an earlier snapshot. */
 export type SnapshotChange =
-  /** The earlier one does not have the contact: its consent counts too. */
+  /** The earlier snapshot does not have the contact: its consent counts too. */
   | { readonly kind: "new"; readonly contact: SnapshotContact; readonly before?: never }
-  /** `before` is the contact as the earlier one has it. */
+  /** `before` is the contact as the earlier snapshot has it. */
   | { readonly kind: "consent"; readonly contact: SnapshotContact; readonly before: SnapshotContact };
 
-/** Somebody who is unsubscribed from a channel, or suppressed. */
+/** A contact of a snapshot who is unsubscribed from a channel, or suppressed. */
 export interface SnapshotRefusal {
   /** The contact, with all that the service showed of its consent. */
   readonly contact: SnapshotContact;
@@ -41,93 +41,93 @@ export interface SnapshotRefusal {
   readonly readAt: Date;
 }
 
-/** Whether a documented opt-in is shown: a suppression alone tells of nobody who has unsubscribed. */
+/** Whether a contact shows a documented opt-in: a suppression alone tells of nobody who has unsubscribed. */
 export function showsOptIn(contact: SnapshotContact): boolean {
   const words = [...shownConsent(contact)].filter(([channel]) => channel !== "is_suppressed");
   return words.some(([channel, word]) => isDocumented(channel, word));
 }
 
-/** What a snapshot keeps of a contact, as JSON has it. No attribute of a response is checked before. */
-export function contactOf({ id, attributes }: Profile, fields: SnapshotFields): SnapshotContact {
+/** What a snapshot keeps of a profile, as JSON has it. No attribute of a response is checked before. */
+export function snapshotContactOf({ id, attributes }: Profile, fields: SnapshotFields): SnapshotContact {
   const { email, phone, email_opt_in, phone_opt_in, updated } = attributes;
   const suppression = shownConsent(attributes).get("is_suppressed");
-  const kept = {
+  const contact = {
     id,
-    email: text(email),
-    phone: text(phone),
-    email_opt_in: text(email_opt_in),
-    phone_opt_in: text(phone_opt_in),
+    email: textOf(email),
+    phone: textOf(phone),
+    email_opt_in: textOf(email_opt_in),
+    phone_opt_in: textOf(phone_opt_in),
     is_suppressed: suppression && suppression === "TRUE",
-    updated: text(updated),
+    updated: textOf(updated),
     attributes: fields === "all" ? attributes : undefined,
   };
-  // Safe: what is undefined is left out in JSON, and so in the file.
-  return kept as SnapshotContact;
+  // Safe: what is undefined is left out in JSON, and so in the snapshot's file.
+  return contact as SnapshotContact;
 }
 
-/** A phone may come as a number. */
-function text(value: unknown): string | undefined {
+/** The text of an attribute, of which a phone may come as a number. */
+function textOf(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-/** The keys of a contact, as two spellings of one address have them. Strangers may share a phone without a digit. */
-export function keysOf({ id, email, phone }: Partial<SnapshotContact>): string[] {
+/** The keys of a contact, the same for two spellings of an address. Strangers may share a phone without a digit. */
+export function snapshotKeysOf({ id, email, phone }: Partial<SnapshotContact>): string[] {
   return contactKeys([{ contactUUID: id, email, phone }]).filter(isOnePersons);
 }
 
-/** A contact, and when its page was asked for. */
+/** A contact as a snapshot was read, and when its page was asked for. */
 export interface ReadContact {
   readonly contact: SnapshotContact;
   readonly readAt: string;
 }
 
 /**
- * A contact that came twice: as it came last, with the stricter consent of the two in each channel (D167). A consent that
- * only the earlier page has shown is as old as that page.
+ * A contact that came twice in one read: as it came last, with the stricter consent of the two in each channel (D167). A
+ * consent that only the earlier page has shown is as old as that page.
  */
-export function withStricterConsent(last: ReadContact, before: ReadContact): ReadContact {
-  const [words, wordsBefore] = [shownConsent(last.contact), shownConsent(before.contact)];
-  const stricter = Object.entries(fields).filter(
-    ([channel]) => strictness(channel, wordsBefore) > strictness(channel, words),
+export function withStricterConsent(lastRead: ReadContact, earlierRead: ReadContact): ReadContact {
+  const [lastConsent, earlierConsent] = [shownConsent(lastRead.contact), shownConsent(earlierRead.contact)];
+  const stricterFields = Object.entries(optInFields).filter(
+    ([channel]) => strictness(channel, earlierConsent) > strictness(channel, lastConsent),
   );
-  if (stricter.length === 0) return last;
-  const kept = Object.fromEntries(stricter.map(([, field]) => [field, before.contact[field]]));
-  const { attributes } = last.contact;
-  const all = attributes && { attributes: { ...attributes, ...kept } };
-  return { contact: { ...last.contact, ...kept, ...all }, readAt: before.readAt };
+  if (stricterFields.length === 0) return lastRead;
+  const stricter = Object.fromEntries(stricterFields.map(([, field]) => [field, earlierRead.contact[field]]));
+  const { attributes } = lastRead.contact;
+  const allFields = attributes && { attributes: { ...attributes, ...stricter } };
+  return { contact: { ...lastRead.contact, ...stricter, ...allFields }, readAt: earlierRead.readAt };
 }
 
-const fields = { email: "email_opt_in", phone: "phone_opt_in", is_suppressed: "is_suppressed" } as const;
-const others = ["FALSE", "SUBSCRIBED", "NON_SUBSCRIBED"];
+const optInFields = { email: "email_opt_in", phone: "phone_opt_in", is_suppressed: "is_suppressed" } as const;
+const nonRefusals = ["FALSE", "SUBSCRIBED", "NON_SUBSCRIBED"];
 
-/** What is not shown is the least; a word that is not documented says more than one that is no refusal. */
-function strictness(channel: string, words: Consent): number {
-  const word = words.get(channel);
+/** A consent that is not shown is the least strict; a word that is not documented is stricter than one that is no refusal. */
+function strictness(channel: string, consent: Consent): number {
+  const word = consent.get(channel);
   if (word === undefined) return -1;
-  if (isRefusal(channel, word)) return others.length + 1;
-  return isDocumented(channel, word) ? others.indexOf(word) : others.length;
+  if (isRefusal(channel, word)) return nonRefusals.length + 1;
+  return isDocumented(channel, word) ? nonRefusals.indexOf(word) : nonRefusals.length;
 }
 
-/** Whether its consent is another in a channel. One that is no longer shown is no change. */
+/** Whether a contact's consent has changed in a channel. A consent that is no longer shown is no change. */
 export function hasOtherConsent(contact: SnapshotContact, earlier: SnapshotContact): boolean {
-  const before = shownConsent(earlier);
-  return [...shownConsent(contact)].some(([channel, word]) => word !== before.get(channel));
+  const earlierConsent = shownConsent(earlier);
+  return [...shownConsent(contact)].some(([channel, word]) => word !== earlierConsent.get(channel));
 }
 
 /**
- * Whether it is unsubscribed from a channel, or suppressed: in one in which an earlier contact is not, or at another address,
- * as a word counts for the address that it is shown with.
+ * Whether a contact is unsubscribed from a channel, or suppressed: in a channel in which an earlier contact is not, or at
+ * another address, as a word counts for the address that it is shown with.
  */
 export function hasRefused(contact: SnapshotContact, earlier?: SnapshotContact): boolean {
-  const before = refusedAddresses(earlier);
-  return refusedAddresses(contact).some((refused) => !before.includes(refused));
+  const earlierRefusals = refusedAddresses(earlier);
+  return refusedAddresses(contact).some((refused) => !earlierRefusals.includes(refused));
 }
 
 function refusedAddresses(contact: SnapshotContact | undefined): string[] {
   return shownRefusals(contact).flatMap((channel) => {
     const addresses = contactKeys([{ email: contact?.email, phone: contact?.phone }]);
-    const itsOwn = addresses.filter((key) => channel === "is_suppressed" || key.startsWith(`${channel}:`));
-    return ["", ...itsOwn].map((address) => `${channel} ${address}`);
+    const ofChannel = addresses.filter((key) => channel === "is_suppressed" || key.startsWith(`${channel}:`));
+    return ["", ...ofChannel].map((address) => `${channel} ${address}`);
   });
 }

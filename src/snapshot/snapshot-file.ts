@@ -8,13 +8,13 @@ import { readLines } from "../files/lines.ts";
 import { refusalOf } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { targetSchema } from "../organization.ts";
-import { keysOf, type ReadContact, showsOptIn, type SnapshotContact } from "./snapshot-contact.ts";
+import { snapshotKeysOf, type ReadContact, showsOptIn, type SnapshotContact } from "./snapshot-contact.ts";
 
 /** The first line of a read that is under way. */
 export const headingSchema = z.object({
   /** The version of the format. */
   audience_snapshot: z.literal(1),
-  /** When it began: each contact was seen then or later. */
+  /** When the read of the snapshot began: each contact was seen then or later. */
   readAt: z.iso.datetime(),
   fields: z.enum(["consent", "all"]),
   target: targetSchema,
@@ -31,30 +31,30 @@ export type FinishedHeading = z.infer<typeof finishedHeadingSchema>;
 const mostContacts = 2 ** 24;
 
 /**
- * A snapshot's file, open to be read. It keeps numbers alone, eight bytes for each key of a contact: the keys of the lines that
- * they name must be compared.
+ * A snapshot's file, open to be read. Its index keeps numbers alone, eight bytes for each key of a contact: the keys of the
+ * lines that they name must be compared.
  */
 export class SnapshotFile {
   readonly path: string;
   readonly heading: FinishedHeading;
   hasConsent = false;
   readonly #handle: number;
-  /** The start of its contacts. */
-  readonly #begin: number;
-  /** The start of each line, and the end of the last one. */
-  #bounds = new Float64Array();
-  /** The hash of a key and the place of its contact, in one number; sorted. */
-  #index = new Float64Array();
+  /** Where the contacts start, behind the heading. */
+  readonly #contactsStart: number;
+  /** The start of each contact's line, and the end of the last line. */
+  #lineBounds = new Float64Array();
+  /** The hash of each contact's key and the number of its line, in one number; sorted. */
+  #keyIndex = new Float64Array();
   #isClosed = false;
 
-  private constructor(path: string, handle: number, { heading, begin }: ReadHeading) {
+  private constructor(path: string, handle: number, { heading, contactsStart }: ReadHeading) {
     this.path = path;
     this.heading = heading;
     this.#handle = handle;
-    this.#begin = begin;
+    this.#contactsStart = contactsStart;
   }
 
-  /** Reads it once, for its index. Throws if it is none, damaged, or of another version. */
+  /** Reads a snapshot's file once, for its index. Throws if it is no snapshot, damaged, or of another version. */
   static async open(path: string): Promise<SnapshotFile> {
     let handle: number | undefined;
     try {
@@ -70,62 +70,62 @@ export class SnapshotFile {
 
   async #buildIndex(): Promise<void> {
     const bounds: number[] = [];
-    const index: number[] = [];
-    let length = this.#begin;
-    for await (const { text, start, end } of readLines(this.#handle, { from: this.#begin })) {
+    const keyIndex: number[] = [];
+    let contactsEnd = this.#contactsStart;
+    for await (const { text, start, end } of readLines(this.#handle, { from: this.#contactsStart })) {
       const { contact } = parseContact(text, this.path);
       this.hasConsent ||= showsOptIn(contact);
-      for (const key of keysOf(contact)) index.push(hashOf(key) * mostContacts + bounds.length);
+      for (const key of snapshotKeysOf(contact)) keyIndex.push(keyHash(key) * mostContacts + bounds.length);
       bounds.push(start);
-      length = end;
+      contactsEnd = end;
     }
     const { size } = this.heading;
-    if (length !== fstatSync(this.#handle).size)
-      throw damaged(this.path, "its last line has no end, or is longer than a line may be");
+    if (contactsEnd !== fstatSync(this.#handle).size)
+      throw damagedSnapshot(this.path, "its last line has no end, or is longer than a line may be");
     if (bounds.length !== size)
-      throw damaged(this.path, `it has ${bounds.length} contacts, and its heading says ${size}`);
-    this.#bounds = Float64Array.from([...bounds, length]);
-    this.#index = Float64Array.from(index).sort();
+      throw damagedSnapshot(this.path, `it has ${bounds.length} contacts, and its heading says ${size}`);
+    this.#lineBounds = Float64Array.from([...bounds, contactsEnd]);
+    this.#keyIndex = Float64Array.from(keyIndex).sort();
   }
 
-  /** Every contact, and when its page was asked for. The file may be closed between two of them. */
+  /** Every contact of the file, and when its page was asked for. The file may be closed between two contacts. */
   async *contacts(): AsyncGenerator<ReadContact, void, undefined> {
     this.#checkOpen();
-    for await (const { text } of readLines(this.#handle, { from: this.#begin })) {
+    for await (const { text } of readLines(this.#handle, { from: this.#contactsStart })) {
       yield parseContact(text, this.path);
       this.#checkOpen();
     }
   }
 
-  withKeys(keys: readonly string[]): SnapshotContact[] {
+  contactsWithKeys(keys: readonly string[]): SnapshotContact[] {
     this.#checkOpen();
-    const found = new Map<string, SnapshotContact>();
+    const contacts = new Map<string, SnapshotContact>();
     for (const key of keys) {
       for (const { start, end } of this.#linesOf(key)) {
         const bytes = Buffer.alloc(end - start - 1);
         readSync(this.#handle, bytes, 0, bytes.length, start);
         const { contact } = parseContact(bytes.toString(), this.path);
-        if (keysOf(contact).includes(key)) found.set(contact.id, contact);
+        if (snapshotKeysOf(contact).includes(key)) contacts.set(contact.id, contact);
       }
     }
-    return [...found.values()];
+    return [...contacts.values()];
   }
 
-  /** The lines of the contacts that have this key, in the order of the file; a few others may be among them. */
+  /** The lines of the contacts that have this key, in the order of the file, and perhaps a few lines of other contacts. */
   *#linesOf(key: string): Generator<{ readonly start: number; readonly end: number }> {
-    const least = hashOf(key) * mostContacts;
-    for (let at = this.#firstFrom(least); this.#index[at]! < least + mostContacts; at++) {
-      const place = this.#index[at]! - least;
-      yield { start: this.#bounds[place]!, end: this.#bounds[place + 1]! };
+    const leastEntry = keyHash(key) * mostContacts;
+    for (let at = this.#searchIndex(leastEntry); this.#keyIndex[at]! < leastEntry + mostContacts; at++) {
+      const line = this.#keyIndex[at]! - leastEntry;
+      yield { start: this.#lineBounds[line]!, end: this.#lineBounds[line + 1]! };
     }
   }
 
-  /** The place of the first key that is not less than this. */
-  #firstFrom(least: number): number {
-    let [from, to] = [0, this.#index.length];
+  /** The position in the sorted index of the first entry that is not less than this one. */
+  #searchIndex(leastEntry: number): number {
+    let [from, to] = [0, this.#keyIndex.length];
     while (from < to) {
       const middle = (from + to) >>> 1;
-      if (this.#index[middle]! < least) from = middle + 1;
+      if (this.#keyIndex[middle]! < leastEntry) from = middle + 1;
       else to = middle;
     }
     return from;
@@ -141,8 +141,8 @@ export class SnapshotFile {
   }
 }
 
-/** 29 bits of FNV-1a: with a place they fill a number. */
-function hashOf(key: string): number {
+/** 29 bits of the FNV-1a hash of a contact's key: with the number of a line they fill a number. */
+function keyHash(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
   return hash >>> 3;
@@ -150,15 +150,15 @@ function hashOf(key: string): number {
 
 interface ReadHeading {
   readonly heading: FinishedHeading;
-  readonly begin: number;
+  readonly contactsStart: number;
 }
 
-/** Throws if the file is none, or one of another version. */
+/** Reads the heading. Throws if the file is no snapshot, or one of another version. */
 async function readHeading(handle: number, file: string): Promise<ReadHeading> {
-  // Without a line it is no snapshot, either.
-  const { text = "", end: begin = 0 } = (await readLines(handle).next()).value ?? {};
+  // A file without a line is no snapshot, either.
+  const { text = "", end: contactsStart = 0 } = (await readLines(handle).next()).value ?? {};
   const heading = parseLine(finishedHeadingSchema, text);
-  if (heading) return { heading, begin };
+  if (heading) return { heading, contactsStart };
   const version = /^\{"audience_snapshot":(\d+)/.exec(text)?.[1];
   if (version === undefined || version === "1")
     throw new ConfigurationError(`${file} is not a snapshot, and is left unchanged. Name another file.`);
@@ -168,7 +168,7 @@ async function readHeading(handle: number, file: string): Promise<ReadHeading> {
   );
 }
 
-/** The heading of the file, if there is one that is not empty. */
+/** The heading of the snapshot's file, if there is a file that is not empty. */
 export async function existingHeading(file: string): Promise<FinishedHeading | undefined> {
   if (!existsSync(file)) return undefined;
   const handle = openRegular(file, constants.O_RDONLY);
@@ -179,7 +179,7 @@ export async function existingHeading(file: string): Promise<FinishedHeading | u
   }
 }
 
-/** The value of a line; undefined if it is no JSON of this form. */
+/** The value of a snapshot's line; undefined if it is no JSON of this form. */
 export function parseLine<Value>(schema: z.ZodType<Value>, text: string): Value | undefined {
   try {
     return schema.safeParse(JSON.parse(text)).data;
@@ -188,20 +188,20 @@ export function parseLine<Value>(schema: z.ZodType<Value>, text: string): Value 
   }
 }
 
-const contactSchema = z.looseObject({ id: z.string(), readAt: z.iso.datetime() });
+const contactLineSchema = z.looseObject({ id: z.string(), readAt: z.iso.datetime() });
 
 export function contactLine({ contact, readAt }: ReadContact): string {
   return `${JSON.stringify({ ...contact, readAt })}\n`;
 }
 
 export function parseContact(text: string, file: string): ReadContact {
-  const line = parseLine(contactSchema, text);
-  if (!line) throw damaged(file, "a line of it is no contact");
+  const line = parseLine(contactLineSchema, text);
+  if (!line) throw damagedSnapshot(file, "a line of it is no contact");
   const { readAt, ...contact } = line;
   return { contact, readAt };
 }
 
-function damaged(file: string, reason: string): ConfigurationError {
+function damagedSnapshot(file: string, reason: string): ConfigurationError {
   return new ConfigurationError(
     `The snapshot ${file} is damaged: ${reason}. Restore it from a copy, or read another one.`,
   );

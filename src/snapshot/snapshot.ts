@@ -6,25 +6,25 @@ import { hasMethods } from "../values/predicates.ts";
 import {
   hasOtherConsent,
   hasRefused,
-  keysOf,
+  snapshotKeysOf,
   type SnapshotChange,
   type SnapshotContact,
   type SnapshotRefusal,
 } from "./snapshot-contact.ts";
 import { type Heading, SnapshotFile } from "./snapshot-file.ts";
 
-/** By what a contact is found: one of these. */
+/** By what a snapshot finds a contact: one of these. */
 export interface SnapshotQuery {
   /** An e-mail address, in any case. */
   readonly email?: string | undefined;
   /** A phone number: its digits count. */
   readonly phone?: string | undefined;
-  /** The id of a contact. */
+  /** The id of the contact. */
   readonly id?: string | undefined;
 }
 
-/** The oldest snapshot by which rows are judged, and the oldest read that goes on. */
-export const dayMs = 86_400_000;
+/** A day: the age of the oldest snapshot by which rows are judged, and of the oldest read that goes on. */
+export const maxSnapshotAgeMs = 86_400_000;
 
 const querySchema = z.strictObject({
   email: z.string().optional(),
@@ -47,14 +47,14 @@ const snapshotOption = optionThat<Snapshot>("a snapshot, as openSnapshot gives o
  * ```
  */
 export class Snapshot implements AsyncIterable<SnapshotContact> {
-  /** The number of its contacts. */
+  /** The number of contacts in the snapshot. */
   readonly size: number;
   /**
    * Whether every page told the same total, and as many contacts came. It proves the count, not the people: of a list that
    * shifts one may be missing, and another one counted in the place.
    */
   readonly complete: boolean;
-  /** When its reading began: each contact was seen then or later. */
+  /** When the read of the snapshot began: each contact was seen then or later. */
   readonly readAt: Date;
   readonly #file: SnapshotFile;
 
@@ -78,27 +78,27 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
    * @throws ConfigurationError if the query has no address and no id, or the snapshot is closed.
    */
   find(query: SnapshotQuery): SnapshotContact | undefined {
-    const asked = parseOptions(querySchema, query, "The query of find");
-    if (Object.keys(asked).length === 0)
+    const parsedQuery = parseOptions(querySchema, query, "The query of find");
+    if (Object.keys(parsedQuery).length === 0)
       throw new ConfigurationError("The query of find needs an `email`, a `phone` or an `id`.");
-    const found = this.shownOf(keysOf(asked));
-    return found.find((contact) => hasRefused(contact)) ?? found[0];
+    const contacts = this.shownOf(snapshotKeysOf(parsedQuery));
+    return contacts.find((contact) => hasRefused(contact)) ?? contacts[0];
   }
 
   /**
    * Who is refused: unsubscribed from a channel, or suppressed. So refusals at the service come home into your own table.
    * Write each over a word of yours that is older than `readAt`, and over no newer one.
    *
-   * With `last`, only who is not refused there in the same channel and at the same address: for a table in which each write costs much. `last` is
-   * the one whose refusals you have written to the end: keep its file until then. Who has come back and left again
-   * between the two is in both, and not told.
+   * With `last`, only who is not refused there in the same channel and at the same address: for a table in which each write
+   * costs much. `last` is the snapshot whose refusals you have written to the end: keep its file until then. Who has come
+   * back and left again between the two snapshots is in both, and not told.
    *
    * ```ts
    * for await (const { contact, readAt } of today.refusalsSince())
    *   console.log(contact.email, contact.email_opt_in, readAt);
    * ```
    *
-   * @throws ConfigurationError if one is of another service or organization, or no contact of one shows a consent.
+   * @throws ConfigurationError if a snapshot is of another service or organization, or no contact of it shows a consent.
    */
   async *refusalsSince(last?: Snapshot): AsyncGenerator<SnapshotRefusal, void, undefined> {
     if (last === undefined) this.checkConsents();
@@ -120,7 +120,7 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
    *   console.log(kind, contact.email, before?.email_opt_in, contact.email_opt_in);
    * ```
    *
-   * @throws ConfigurationError if one is of another service or organization, or no contact of one shows a consent.
+   * @throws ConfigurationError if a snapshot is of another service or organization, or no contact of it shows a consent.
    */
   async *changesSince(earlier: Snapshot): AsyncGenerator<SnapshotChange, void, undefined> {
     this.#checkComparable(earlier);
@@ -131,12 +131,12 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
     }
   }
 
-  /** Every contact, in the order of the file. */
+  /** Every contact of the snapshot, in the order of its file. */
   async *[Symbol.asyncIterator](): AsyncGenerator<SnapshotContact, void, undefined> {
     for await (const { contact } of this.#file.contacts()) yield contact;
   }
 
-  /** Closes the file. The snapshot finds nothing any more. In JavaScript before Node 24, which has no `using`, call it. */
+  /** Closes the file: the snapshot finds nothing any more. In JavaScript before Node 24, which has no `using`, call it. */
   close(): void {
     this.#file.close();
   }
@@ -151,7 +151,7 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
     return this.#file.heading;
   }
 
-  /** @internal Throws if a question about consents would never find one. */
+  /** @internal Throws if no contact of the snapshot shows a consent. */
   checkConsents(): void {
     const { path, hasConsent } = this.#file;
     if (this.size === 0 || hasConsent) return;
@@ -161,23 +161,23 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
     );
   }
 
-  /** @internal Throws if it is too old, of another target, or shows no consent. */
+  /** @internal Throws if the snapshot is too old, of another target, or shows no consent. */
   async checkFor(target: Target, signal: AbortSignal): Promise<void> {
     const { readAt, target: recorded } = this.heading;
-    if (Math.abs(Date.now() - Date.parse(readAt)) > dayMs)
+    if (Math.abs(Date.now() - Date.parse(readAt)) > maxSnapshotAgeMs)
       throw new ConfigurationError(
         `The snapshot was begun at ${readAt}, over a day from now: many may have unsubscribed since. Read a new one with ` +
           "readSnapshot.",
       );
-    // A name proves nothing of a snapshot that has a key.
-    const asked = { ...ofV1(target), organization: recorded.organization && target.organization };
-    await recordTarget(asked, recorded, { salt: targetSalt(asked), signal, what: "snapshot" });
+    // The name of an organization proves nothing of a snapshot that has a key.
+    const expected = { ...v1Target(target), organization: recorded.organization && target.organization };
+    await recordTarget(expected, recorded, { salt: snapshotSalt(expected), signal, what: "snapshot" });
     this.checkConsents();
   }
 
-  /** @internal The contacts that have one of these keys. */
+  /** @internal The contacts of the snapshot that have one of these keys. */
   shownOf(keys: readonly string[]): SnapshotContact[] {
-    return this.#file.withKeys(keys);
+    return this.#file.contactsWithKeys(keys);
   }
 
   #checkComparable(earlier: Snapshot): void {
@@ -203,12 +203,12 @@ export async function openSnapshot(file: string): Promise<Snapshot> {
   );
 }
 
-/** Only v1 lists contacts. */
-export function ofV1(target: Target): Target {
+/** A snapshot is of the v1 family alone, as only v1 lists contacts. */
+export function v1Target(target: Target): Target {
   return { ...target, families: target.families.filter(({ name }) => name === "v1") };
 }
 
-/** The salt of the key's hash. The same in all snapshots of a service, as two of them are compared without the key (D166). */
-export function targetSalt({ families: [v1] }: Target): string {
+/** The salt of the key's hash, the same in all snapshots of a service: two of them are compared without the key (D166). */
+export function snapshotSalt({ families: [v1] }: Target): string {
   return `audience-snapshot ${v1?.baseUrl}`;
 }
