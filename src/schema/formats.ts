@@ -32,7 +32,7 @@ const emailPattern = /^(?![Mm][Aa][Ii][Ll][Tt][Oo]:)(?!["'“”„‘’«»].*
 const hiddenInEmail =
   /(?![\t-\r]|[\u200c\u200d](?<=[\p{L}\p{M}].)[\p{L}\p{M}])[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u;
 
-/** Why this is no e-mail address: one `@` between two strings, and nothing around it or hidden in it (D3). */
+/** Why a string is no e-mail address: one `@` between two strings, and nothing around it or hidden in it (D3). */
 export function problemOfEmail(address: string): string | undefined {
   const hidden = hiddenInEmail.exec(address)?.[0].codePointAt(0);
   if (hidden !== undefined) {
@@ -42,7 +42,7 @@ export function problemOfEmail(address: string): string | undefined {
   return emailPattern.test(address) ? undefined : emailRule;
 }
 
-/** An e-mail address (D3). `missing` is the message if there is none. */
+/** An e-mail address (D3). `missing` is the message if there is no address. */
 export function emailAddress(missing?: string) {
   return stringThat(problemOfEmail, "email", missing).meta({ pattern: emailPattern.source });
 }
@@ -85,23 +85,23 @@ function isDateTime(value: string): boolean {
 const dateTimeJson = { type: "string", pattern: dateTimePattern.source };
 
 /** A date-time as a string, or a valid `Date`, which is sent as ISO 8601 in UTC (`consent.createdAt`). */
-export const dateTime = moment(
+export const dateTime = dateSchema(
   isDateTime,
   "an ISO 8601 date-time, such as 2026-01-31T09:30:00Z, or a valid Date",
   dateTimeJson,
 );
 
 /** A date-time or a day as a string, or a valid `Date` (`createdAt` of a v2 contact). */
-export const dayOrDateTime = moment(
+export const dayOrDateTime = dateSchema(
   (value) => isDay(value) || isDateTime(value),
   "an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date",
   { anyOf: [dateTimeJson, { type: "string", format: "date" }] },
 );
 
-/** Not a union with `z.date()`, which has no JSON schema. */
-function moment(isValid: (value: string) => boolean, what: string, jsonSchema: Record<string, unknown>) {
+/** The schema of a day or a date-time. Not a union with `z.date()`, which has no JSON schema. */
+function dateSchema(isValid: (value: string) => boolean, what: string, jsonSchema: Record<string, unknown>) {
   const schema = z.unknown().check(({ value: input, issues }) => {
-    // As JSON sends it. A Date beyond four digits of the year becomes `+010000-01-01…` (D5).
+    // The date as JSON sends it. A Date beyond four digits of the year becomes `+010000-01-01…` (D5).
     const text = isDate(input) && !Number.isNaN(input.getTime()) ? input.toISOString() : input;
     if (typeof text === "string") {
       if (isValid(text)) return;
@@ -112,7 +112,7 @@ function moment(isValid: (value: string) => boolean, what: string, jsonSchema: R
       issues.push({ code: "invalid_type", expected: "date", input, message });
     }
   });
-  // Safe: the check refuses everything else.
+  // Safe: the check refuses all but strings and Dates.
   return schema.meta(jsonSchema) as unknown as z.ZodType<string | Date, string | Date>;
 }
 
@@ -129,13 +129,13 @@ export const ipAddress = stringThat(
   "ip",
 ).meta({ anyOf: ["ipv4", "ipv6"].map((format) => ({ type: "string", format })) });
 
-function rejectLost({ value, issues }: z.core.ParsePayload): void {
+function refuseLost({ value, issues }: z.core.ParsePayload): void {
   if (value === undefined) return;
   for (const issue of copyAsJson(value).lost) issues.push({ ...issue, code: "custom", input: value });
 }
 
 /** Any value that JSON can carry, except `null`. */
-export const jsonValue = z.unknown().check(rejectLost);
+export const jsonValue = z.unknown().check(refuseLost);
 
-/** An object with any keys and such values. */
-export const jsonObject = z.record(z.string(), z.unknown()).check(rejectLost);
+/** An object with any keys, whose values JSON can carry. */
+export const jsonObject = z.record(z.string(), z.unknown()).check(refuseLost);

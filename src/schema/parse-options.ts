@@ -26,7 +26,7 @@ export function numberThat(expectation: string, isRight: (value: number) => bool
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
-/** Rules that several options share. */
+/** Types of options: rules that several options share. */
 export const optionTypes = {
   boolean: z.boolean(),
   string: optionThat<string>(
@@ -47,7 +47,7 @@ export const optionTypes = {
   ),
 };
 
-/** A further rule of an option: a function that gives its problems. It is not asked of a value of a wrong type. */
+/** A further rule of an option: a function that gives its problems. It is not asked of an option of a wrong type. */
 export function problemsBy<Value>(problemsOf: (value: Value) => readonly string[]): z.core.CheckFn<Value> {
   return ({ value, issues }) => {
     if (issues.length > 0) return;
@@ -68,19 +68,19 @@ export function parseOptions<Schema extends z.ZodObject>(
   subject: string,
   nameOf?: (option: string) => string,
 ): Given<z.output<Schema>> {
-  const given = isRecord(options) ? ownOptions(schema, options, subject) : options;
+  const ownGiven = isRecord(options) ? ownOptions(schema, options, subject) : options;
   // Safe: without the keys that are undefined.
-  return withoutUndefined(parseOption(schema, given, subject, nameOf)) as Given<z.output<Schema>>;
+  return withoutUndefined(parseOption(schema, ownGiven, subject, nameOf)) as Given<z.output<Schema>>;
 }
 
-/** A copy of what is given, for a schema that is to judge it: a getter may give another value the next time. */
+/** A copy of the given options, for a schema that is to judge them: a getter may give another value the next time. */
 export function copyOptions<Options extends object>(
   schema: z.ZodObject,
   options: unknown,
   subject: string,
 ): Options {
   if (!isRecord(options)) throw new ConfigurationError(`${subject} ${mustBe("an object", options)}.`);
-  // Safe: the schema judges it before it is used.
+  // Safe: the schema judges the options before they are used.
   return withoutUndefined(ownOptions(schema, options, subject)) as Options;
 }
 
@@ -95,25 +95,25 @@ function ownOptions(
   subject: string,
 ): object {
   const names = new Set(Object.keys(schema.shape));
-  const problem = lostContent(options);
+  const problem = objectProblem(options);
   // A class may give all of its options by getters.
   if (problem !== undefined && ![...names].some((name) => hasProperty(options, name)))
     throw new ConfigurationError(`${subject} ${problem}.`);
   for (const name in options) if (hasProperty(options, name)) names.add(name);
-  const valueOf = (name: string) => (hasProperty(options, name) ? options[name] : undefined);
-  return withoutPrototype(Object.fromEntries([...names].map((name) => [name, valueOf(name)])));
+  const optionOf = (name: string) => (hasProperty(options, name) ? options[name] : undefined);
+  return withoutPrototype(Object.fromEntries([...names].map((name) => [name, optionOf(name)])));
 }
 
 function withoutUndefined(options: object): object {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return withoutPrototype(Object.fromEntries(given));
+  const givenOptions = Object.entries(options).filter(([, value]) => value !== undefined);
+  return withoutPrototype(Object.fromEntries(givenOptions));
 }
 
-/** The problem of an object whose content is not in properties. */
-export function lostContent(given: object): string | undefined {
-  const kind = contentLost(given);
+/** The problem of an options object whose content is not in properties. */
+export function objectProblem(options: object): string | undefined {
+  const kind = contentLost(options);
   if (kind === undefined) return undefined;
-  const wayOut = kind === "an AbortSignal" ? ": write { signal }" : awaitIt(given);
+  const wayOut = kind === "an AbortSignal" ? ": write { signal }" : awaitIt(options);
   return `must be a plain object, not ${kind}${wayOut}`;
 }
 
@@ -124,11 +124,11 @@ export function parseOption<Schema extends z.ZodType>(
   nameOf?: (option: string) => string,
 ): z.output<Schema> {
   const { error, data } = schema.safeParse(value, { error: explainOption });
-  if (error) throw new ConfigurationError(inWords(error.issues, subject, nameOf));
+  if (error) throw new ConfigurationError(describeProblems(error.issues, subject, nameOf));
   return data;
 }
 
-/** The rules in words, also for options that there are not, in the options or in an object among them. */
+/** Explains the broken rule of an option, also of one that there is not, in the options or in an object among them. */
 export const explainOption: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === "invalid_type") return mustBe(kindNamed(issue.expected), issue.input);
   if (issue.code !== "unrecognized_keys") return explain(issue);
@@ -138,28 +138,28 @@ export const explainOption: z.core.$ZodErrorMap = (issue) => {
 
 function unknownOptions(unknown: readonly string[], names: readonly string[]): string {
   const misspelled = unknown.filter((name) => sameName(name, names));
-  const others = unknown.filter((name) => !misspelled.includes(name));
+  const otherNames = unknown.filter((name) => !misspelled.includes(name));
   const sentences = misspelled.map(
     (name) => `there is no option ${JSON.stringify(name)}; did you mean ${sameName(name, names)}?`,
   );
-  if (others.length > 0) {
-    // An object of another kind may have hundreds of properties.
-    const shown = others.slice(0, 5).map(shownName);
-    if (others.length > 5) shown.push("and others");
-    sentences.push(`there is no option ${shown.join(", ")}; the options are ${names.join(", ")}`);
+  if (otherNames.length > 0) {
+    // An object of another kind, given as options, may have hundreds of properties.
+    const shownNames = otherNames.slice(0, 5).map(shownName);
+    if (otherNames.length > 5) shownNames.push("and others");
+    sentences.push(`there is no option ${shownNames.join(", ")}; the options are ${names.join(", ")}`);
   }
   return sentences.join("\n");
 }
 
-/** A name of letters, as names of options are. Any other may be a key that stands in the wrong place. */
+/** The name of an option: of letters, as such names are. Any other may be a key that stands in the wrong place. */
 function shownName(name: string): string {
   return /^[a-z]{1,20}\d?$/i.test(name)
     ? JSON.stringify(name)
     : `with this name of ${name.length} characters`;
 }
 
-/** What is wrong with each option, in one text. */
-function inWords(
+/** The problems of all options, in one message. */
+function describeProblems(
   issues: readonly z.core.$ZodIssue[],
   subject: string,
   nameOf = (option: string): string => option,
@@ -168,7 +168,7 @@ function inWords(
     const [option, ...inner] = path;
     const steps = inner.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`));
     const name = option === undefined ? subject : nameOf(String(option)) + steps.join("");
-    // A line that begins with `there` or a name in quotes is about a part.
+    // A line that begins with `there` or a name in quotes is about a part of the option.
     return message
       .split("\n")
       .map((line) => `${name}${/^("|there )/.test(line) ? ":" : ""} ${line}${line.endsWith("?") ? "" : "."}`);

@@ -12,7 +12,7 @@ export class UndecodableResponse extends Error {
 
 const shownIssues = 3;
 
-/** Returns the value unchanged if the schema accepts it. `problem` is the message if it does not, `parent` the path of the value in the body. */
+/** Returns a response's value unchanged if the schema accepts it, else throws `problem`; `parent` is its path in the body. */
 export function parseResponse<Value>(
   schema: z.ZodType<Value>,
   value: unknown,
@@ -23,27 +23,27 @@ export function parseResponse<Value>(
   // Safe: the schemas have no transforms.
   if (!error) return value as Value;
   const issues = toIssues(error).slice(0, shownIssues);
-  const nameOf = (path: readonly PropertyKey[]) =>
+  const pathInBody = (path: readonly PropertyKey[]) =>
     (parent === undefined ? path : [parent, ...path]).join(".");
-  const problems = issues.map(({ path, message }) => `${nameOf(path) || "the value"}: ${message}`);
+  const problems = issues.map(({ path, message }) => `${pathInBody(path) || "the value"}: ${message}`);
   throw new UndecodableResponse(`${problem}: ${problems.join("; ")}`);
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A count from 0, as a number or a string of digits. */
+/** A count in a response: from 0, as a number or a string of digits. */
 export function parseCount(value: unknown): number | undefined {
   const count = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
   return typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
 /**
- * An id as a string. A damaged id is refused, because it would name another contact: a number that JSON has rounded,
- * half a surrogate pair, or a replacement character for bytes that are not UTF-8 (D24).
+ * An id in a response, as a string. A damaged id is refused, because it would name another contact: a number that JSON has
+ * rounded, half a surrogate pair, or a replacement character for bytes that are not UTF-8 (D24).
  */
 export function parseId(value: unknown): string | undefined {
   if (typeof value === "number") return Number.isSafeInteger(value) ? String(value) : undefined;
-  return typeof value === "string" && value.trim() !== "" && !notWhole.test(value) ? value : undefined;
+  return typeof value === "string" && value.trim() !== "" && !damagedText.test(value) ? value : undefined;
 }
 
 /** As `parseId`; throws `UndecodableResponse` if the value is no id. */
@@ -53,7 +53,7 @@ export function requireId(value: unknown, path: string): string {
   return id;
 }
 
-const notWhole = /[\ufffd\p{Surrogate}]/u;
+const damagedText = /[\ufffd\p{Surrogate}]/u;
 
 /** The schema of an id in a response: a number becomes a string (D24). */
 export const receivedId = z.union([z.string(), z.number()]);

@@ -5,7 +5,7 @@ import { type SchemaError, toIssues } from "./validate.ts";
 
 /** A schema of any library that follows [Standard Schema](https://standardschema.dev): zod, valibot, arktype. */
 export interface StandardSchema<Input = unknown, Output = Input> {
-  /** The part that all such libraries share. */
+  /** The part that all libraries of Standard Schema share. */
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
@@ -14,20 +14,20 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** What a schema outputs, or why it refuses its input. */
+/** The result of a Standard Schema: its output, or the issues for which it refuses its input. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** One problem. Many libraries add a `code`. */
+/** One problem that a Standard Schema finds. Many libraries add a `code`. */
 export interface StandardIssue {
   /** The broken rule. */
   readonly message: string;
-  /** Where, from the value down. Default: the value itself. */
+  /** Where the problem lies, from the value down. Default: the value itself. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A parsed value; `issues` is empty if the schema accepts it. */
+/** A value parsed with a schema of the user; `issues` is empty if the schema accepts it. */
 export interface Parsed {
   readonly output?: unknown;
   readonly issues: readonly ValidationIssue[];
@@ -35,7 +35,7 @@ export interface Parsed {
 
 /**
  * Parses a value with a schema of the user. The issues lie below `key`. Throws a `ConfigurationError` if the schema is none,
- * throws, or answers later; `name` is its name.
+ * throws, or answers later; `name` is the schema's name.
  */
 export function parseStandard(
   schema: unknown,
@@ -51,13 +51,13 @@ export function parseStandard(
     throw new ConfigurationError(`The schema of ${name} failed: ${errorType(error)}`);
   }
   ignoreRejection(result);
-  const has = (property: string) => isObject(result) && hasProperty(result, property);
-  const issues = has("issues") ? propertyOf(result, "issues") : undefined;
-  // Whatever they are, it is a refusal.
-  const list: unknown[] = Array.isArray(issues) && issues.length > 0 ? issues : [{}];
+  const hasInResult = (property: string) => isObject(result) && hasProperty(result, property);
+  const issues = hasInResult("issues") ? propertyOf(result, "issues") : undefined;
+  // Whatever the issues are, the schema refuses the value.
+  const issueList: unknown[] = Array.isArray(issues) && issues.length > 0 ? issues : [{}];
   if (issues !== undefined)
-    return { issues: toIssues({ issues: list.map((issue) => readIssue(issue, key)) }) };
-  if (has("value")) return { output: propertyOf(result, "value"), issues: [] };
+    return { issues: toIssues({ issues: issueList.map((issue) => readIssue(issue, key)) }) };
+  if (hasInResult("value")) return { output: propertyOf(result, "value"), issues: [] };
   const wayOut = "await it before the call, and define the event with one that answers at once";
   throw new ConfigurationError(
     `The schema of ${name} gave neither a value nor issues: if it gave a promise, ${wayOut}`,
@@ -69,15 +69,15 @@ function isStandardSchema(schema: unknown): schema is StandardSchema {
   return hasMethods(propertyOf(schema, "~standard"), "validate");
 }
 
-/** An issue of any library, with what is usable of it. */
+/** Reads an issue of a schema of any library, with what is usable of it. */
 function readIssue(issue: unknown, key: string): SchemaError["issues"][number] {
   const [path, message, code, keys] = ["path", "message", "code", "keys"].map((name) =>
     propertyOf(issue, name),
   );
-  const parts: unknown[] = Array.isArray(path) ? path : path === undefined || path === null ? [] : [path];
-  const names = parts.map((part) => (isObject(part) ? propertyOf(part, "key") : part));
+  const pathParts: unknown[] = Array.isArray(path) ? path : path === undefined || path === null ? [] : [path];
+  const pathKeys = pathParts.map((part) => (isObject(part) ? propertyOf(part, "key") : part));
   return {
-    path: [key, ...names.map((name) => (typeof name === "number" ? name : String(name)))],
+    path: [key, ...pathKeys.map((part) => (typeof part === "number" ? part : String(part)))],
     message: typeof message === "string" ? message : "is refused by its schema, which gives no reason",
     // zod and arktype add a code, and zod the unknown keys.
     code: typeof code === "string" ? code : "custom",

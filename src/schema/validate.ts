@@ -6,25 +6,25 @@ import { isObject, isRecord, propertyOf } from "../values/predicates.ts";
 import { countCharacters } from "./formats.ts";
 
 /**
- * Returns the input as JSON would send it. What the schema refuses, and what JSON would lose, is added to `issues`. The
- * input is unchanged. The schema may depend on what JSON would send.
+ * Validates the input, and returns it as JSON would send it. What the schema refuses, and what JSON would lose, is added to
+ * `issues`. The input is unchanged. The schema may depend on what JSON would send.
  */
 export function validate<Value>(
-  given: z.ZodType<Value> | ((copy: unknown) => z.ZodType<Value>),
+  schemaOrChoice: z.ZodType<Value> | ((copy: unknown) => z.ZodType<Value>),
   input: unknown,
   issues: ValidationIssue[],
 ): Value {
   const { copy, lost } = isObject(input) ? copyAsJson(input) : { copy: input, lost: [] };
-  const schema = typeof given === "function" ? given(copy) : given;
-  const isRead = copy !== undefined || lost.length === 0;
-  const { error } = isRead ? schema.safeParse(copy, { error: explain }) : {};
+  const schema = typeof schemaOrChoice === "function" ? schemaOrChoice(copy) : schemaOrChoice;
+  const isReadable = copy !== undefined || lost.length === 0;
+  const { error } = isReadable ? schema.safeParse(copy, { error: explain }) : {};
   /* v8 ignore next -- @preserve every input is an object: the type of a schema does not say so. */
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const found = error
+  const schemaIssues = error
     ? toIssues(error).map((issue) => ({ ...issue, message: messageWithWayOut(issue, copy, names) }))
     : [];
   // One by one: a spread of a hundred thousand would overflow the stack.
-  for (const issue of merged(found, lost)) issues.push(issue);
+  for (const issue of mergeIssues(schemaIssues, lost)) issues.push(issue);
   // Safe: the caller uses it if there are no issues, and the schemas have no transforms. The copy, because zod's output has
   // another order of keys.
   return copy as Value;
@@ -49,17 +49,17 @@ function messageWithWayOut(
     return meant === undefined ? message : `unknown key: write "${meant}"`;
   }
   if (!isRecord(holder) || value !== undefined) return message;
-  const given = Object.keys(holder).find(
+  const similarKey = Object.keys(holder).find(
     (other) => !names.includes(other) && sameName(other, [key]) !== undefined,
   );
-  return given === undefined ? message : `required; "${given}" was given: write "${key}"`;
+  return similarKey === undefined ? message : `required; "${similarKey}" was given: write "${key}"`;
 }
 
 /** One issue for one problem: none at a path that has one, and none inside a value that JSON would lose. */
-function merged(found: readonly ValidationIssue[], lost: readonly ValidationIssue[]): ValidationIssue[] {
+function mergeIssues(found: readonly ValidationIssue[], lost: readonly ValidationIssue[]): ValidationIssue[] {
   const isInside = ({ path }: ValidationIssue, outer: ValidationIssue) =>
     path.length > outer.path.length && outer.path.every((key, index) => key === path[index]);
-  const kept = found.filter((issue) => !lost.some((one) => isInside(issue, one)));
+  const kept = found.filter((issue) => !lost.some((lostValue) => isInside(issue, lostValue)));
   const paths = new Set(kept.map(({ path }) => JSON.stringify(path)));
   return [...kept, ...lost.filter(({ path }) => !paths.has(JSON.stringify(path)))];
 }
@@ -67,12 +67,12 @@ function merged(found: readonly ValidationIssue[], lost: readonly ValidationIssu
 /** For a rule over several keys of an object: zod skips it beside other issues, but a call reports all problems at once. */
 export const besideOtherIssues = { when: ({ value }: z.core.ParsePayload): boolean => isRecord(value) };
 
-/** The message for unknown keys that resemble no known key. It begins with them: a bare `safeParse` shows nothing else. */
+/** The message for unknown keys that resemble no known key. It begins with the keys: a bare `safeParse` shows nothing else. */
 export function unknownKeys(message: string): z.core.$ZodErrorMap {
-  return (issue) => (issue.code === "unrecognized_keys" ? `${listed(issue.keys)}: ${message}` : undefined);
+  return (issue) => (issue.code === "unrecognized_keys" ? `${quoted(issue.keys)}: ${message}` : undefined);
 }
 
-function listed(keys: readonly string[]): string {
+function quoted(keys: readonly string[]): string {
   return keys.map((key) => JSON.stringify(key)).join(", ");
 }
 
@@ -129,7 +129,7 @@ export interface SchemaError {
     readonly path: readonly PropertyKey[];
     readonly code: string;
     readonly message: string;
-    /** Only with the code `unrecognized_keys`. */
+    /** The unknown keys, only with the code `unrecognized_keys`. */
     readonly keys?: readonly string[];
   }[];
 }
@@ -139,8 +139,8 @@ export function toIssues({ issues }: SchemaError): ValidationIssue[] {
   return issues.flatMap(({ path, code, message, keys }): ValidationIssue[] => {
     const parent = path.map((key) => (typeof key === "symbol" ? String(key) : key));
     if (code === "unrecognized_keys" && keys) {
-      // Each names its key by its path.
-      const withoutKeys = message.replace(`${listed(keys)}: `, "");
+      // Each issue names its unknown key by its path.
+      const withoutKeys = message.replace(`${quoted(keys)}: `, "");
       return keys.map((key) => ({ path: [...parent, key], code, message: withoutKeys }));
     }
     // A union (a string or a number) is a type error, and its message names the types.

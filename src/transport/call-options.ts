@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { lostContent, optionTypes, optionThat, parseOptions, type Given } from "../schema/parse-options.ts";
+import { objectProblem, optionTypes, optionThat, parseOptions, type Given } from "../schema/parse-options.ts";
 import { mustBe } from "../values/in-words.ts";
 import { isRecord, withoutPrototype } from "../values/predicates.ts";
 
@@ -80,7 +80,7 @@ export const headersOption = optionThat<Readonly<Record<string, string>> | Heade
   const headers = new Map<string, string>();
   // `Object.entries` of a `Headers` object is empty, and it may be of another implementation than the global one.
   const isIterable = Symbol.iterator in given;
-  const lost = isIterable ? undefined : lostContent(given);
+  const lost = isIterable ? undefined : objectProblem(given);
   if (lost !== undefined) issues.push({ code: "custom", message: lost, input: given });
   // Safe: its type says so.
   const pairs = isIterable ? (given as Iterable<[string, unknown]>) : Object.entries(given);

@@ -6,16 +6,16 @@ const maxIssues = 100;
 
 /**
  * Copies `input` as `JSON.stringify` would send it: own properties, the result of `toJSON`, nothing that is `undefined`. A
- * valid Date inside stays a Date. Its objects have no prototype, so that nothing is read that is not sent. Reports what JSON would lose or write as null (numbers that are not finite, functions,
- * BigInt, cycles, Map, Set, …), and `null`, which the client never sends (D1); the copy holds them unchanged, so that a
- * schema can report them, too. It is undefined if the input cannot be read.
+ * valid Date inside stays a Date. The copy's objects have no prototype: nothing is read that is not sent. `lost` is what JSON
+ * would lose or write as null (numbers that are not finite, functions, BigInt, cycles, Map, Set, …), and `null`, which the
+ * client never sends (D1); the copy holds it unchanged, so that a schema can report it, too. An unreadable input has no copy.
  */
 export function copyAsJson(input: unknown): { copy: unknown; lost: ValidationIssue[] } {
   const copier = new Copier();
   try {
     return { copy: copier.copyValue(input), lost: copier.lost };
   } catch (error) {
-    const issue = isOverflow(error)
+    const issue = isStackOverflow(error)
       ? { path: [], message: "is nested too deeply" }
       : { path: copier.path, message: "cannot be read: a getter or a toJSON throws" };
     return { copy: undefined, lost: [{ ...issue, code: "custom" }] };
@@ -24,7 +24,7 @@ export function copyAsJson(input: unknown): { copy: unknown; lost: ValidationIss
 
 class Copier {
   readonly lost: ValidationIssue[] = [];
-  /** Of the value that is being copied. */
+  /** The path of the value that is being copied. */
   readonly path: (string | number)[] = [];
   readonly #ancestors = new Set<object>();
 
@@ -35,8 +35,8 @@ class Copier {
     if (value === undefined)
       return this.#refuse("undefined in an array would become null: leave the item out");
     // A program may have given BigInt a toJSON.
-    const given = typeof value === "bigint" ? this.#resultOfToJson(value) : value;
-    if (typeof given === "string" || Number.isFinite(given)) return given;
+    const result = typeof value === "bigint" ? this.#resultOfToJson(value) : value;
+    if (typeof result === "string" || Number.isFinite(result)) return result;
     return this.#refuse(`JSON cannot carry ${kindOf(value)}`, value);
   }
 
@@ -45,7 +45,7 @@ class Copier {
     return value;
   }
 
-  /** Like JSON.stringify: the result has no further toJSON called. */
+  /** Calls `toJSON` like JSON.stringify: the result has no further toJSON called. */
   #resultOfToJson(value: object | bigint): unknown {
     const toJson: unknown = Reflect.get(Object(value), "toJSON");
     return typeof toJson === "function"
@@ -59,16 +59,16 @@ class Copier {
       if (this.path.length > 0) return value;
     }
     if (this.#ancestors.has(value)) return this.#refuse("refers to itself, which JSON cannot carry", value);
-    const given = this.#resultOfToJson(value);
-    if (given === undefined) return this.#refuse("its toJSON gives nothing", value);
-    if (!isObject(given)) return this.copyValue(given);
+    const result = this.#resultOfToJson(value);
+    if (result === undefined) return this.#refuse("its toJSON gives nothing", value);
+    if (!isObject(result)) return this.copyValue(result);
     this.#ancestors.add(value);
-    const copy = this.#copyItems(given);
+    const copy = this.#copyProperties(result);
     this.#ancestors.delete(value);
     return copy;
   }
 
-  #copyItems(value: object): unknown {
+  #copyProperties(value: object): unknown {
     const isArray = Array.isArray(value);
     const kind = isArray || isPlain(value) ? undefined : contentLost(value);
     if (kind !== undefined) return this.#refuse(`JSON cannot carry ${kind}${awaitIt(value)}`, value);
@@ -88,7 +88,7 @@ class Copier {
   }
 }
 
-/** A message of V8 and JavaScriptCore, or of SpiderMonkey. */
-function isOverflow(error: unknown): boolean {
+/** Whether the stack overflowed, by the message of V8 and JavaScriptCore, or of SpiderMonkey. */
+function isStackOverflow(error: unknown): boolean {
   return error instanceof Error && /call stack|recursion/.test(error.message);
 }

@@ -6,13 +6,13 @@ export function awaitIt(value: unknown): string {
   return hasMethods(value, "then") ? ": await it" : "";
 }
 
-/** "must be a string, not an array". Of what may be a number it shows the number. */
-export function mustBe(expected: string, given: unknown): string {
-  const isNumber = typeof given === "number" && /^an? (integer|number)/.test(expected);
-  return `must be ${expected}, not ${isNumber ? given : kindOf(given)}${awaitIt(given)}`;
+/** "must be a string, not an array". Where a number is expected it shows the number. */
+export function mustBe(expected: string, value: unknown): string {
+  const isNumber = typeof value === "number" && /^an? (integer|number)/.test(expected);
+  return `must be ${expected}, not ${isNumber ? value : kindOf(value)}${awaitIt(value)}`;
 }
 
-const kinds: Readonly<Record<string, string>> = {
+const kindsByName: Readonly<Record<string, string>> = {
   int: "an integer",
   record: "an object",
   date: "a Date",
@@ -20,9 +20,9 @@ const kinds: Readonly<Record<string, string>> = {
   bigint: "a BigInt",
 };
 
-/** A type for a message, from its name in JavaScript or zod. */
+/** The words for a type in a message, from its name in JavaScript or zod. */
 export function kindNamed(name: string): string {
-  return kinds[name] ?? withArticle(name);
+  return kindsByName[name] ?? withArticle(name);
 }
 
 /** The type of a value, for a message. Never the value: it may be a key, personal data, or ten megabytes. */
@@ -43,7 +43,7 @@ export function contentLost(value: object): string | undefined {
   return name === "object" ? "an instance of a class without properties" : withArticle(name);
 }
 
-// Their content is not in properties, even if the user added some.
+// The content of these classes is not in properties, even if the user added some.
 const keptElsewhere = /^(Map|Set|Date|Error|Promise|String)$/;
 
 /** `Map`, also of another realm; `object` for all classes of the user. */
@@ -65,7 +65,7 @@ export function describeShape(value: unknown): string {
   return `an object with the keys ${describeKeys(keys)}`;
 }
 
-/** As `describeShape`, and the same of `data`. */
+/** The type and the keys of a response's body, and the same of its `data`. */
 export function describeBody(body: unknown): string {
   const data = isRecord(body) && "data" in body ? `, its \`data\` is ${describeShape(body["data"])}` : "";
   return `${describeShape(body)}${data}`;
@@ -78,7 +78,7 @@ export function describeKeys(keys: readonly string[]): string {
 
 const shownLength = 200;
 
-/** The text, cut after so many characters. */
+/** The text for a message, cut after so many characters. */
 export function shortened(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
@@ -88,10 +88,10 @@ export function plainName(key: string): string {
   return key.replace(/[\s_-]/g, "").toLowerCase();
 }
 
-/** The one of `names` that differs from `given` only in case and separators: `first_name` for `firstName`. */
-export function sameName(given: string, names: readonly string[]): string | undefined {
-  const plain = plainName(given);
-  return names.find((name) => plainName(name) === plain);
+/** The one of `names` that differs from `name` only in case and separators: `first_name` for `firstName`. */
+export function sameName(name: string, names: readonly string[]): string | undefined {
+  const plain = plainName(name);
+  return names.find((other) => plainName(other) === plain);
 }
 
 export function errorMessage(thrown: unknown): string {
@@ -138,11 +138,11 @@ function formatPath(path: readonly (string | number)[]): string {
 }
 
 /** Controls and format characters could move a cursor, start a log line, turn the direction of text, or hide in it. */
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu;
+const invisibleCharacter = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu;
 
-/** Writes out the characters that do not show, as `\u001b` and `\u{e0041}`. */
+/** Writes out the characters of a text that do not show, as `\u001b` and `\u{e0041}`. */
 export function printable(text: string): string {
-  return text.replace(invisible, (character) => {
+  return text.replace(invisibleCharacter, (character) => {
     if (character === "\n") return "\\n";
     // Safe: the pattern matches one character.
     const code = character.codePointAt(0)!.toString(16);
@@ -150,7 +150,7 @@ export function printable(text: string): string {
   });
 }
 
-/** The same for a message, which has lines of its own: it may quote the service, a name or a function of the user. */
+/** As `printable`, but for line breaks: a message may quote text of the service, a name, or a function of the user. */
 export function printableLines(message: string): string {
   return message.split("\n").map(printable).join("\n");
 }

@@ -6,7 +6,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return isObject(value) && !Array.isArray(value);
 }
 
-/** Without a class, in this realm or another. */
+/** Whether an object is of no class, in this realm or another. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -32,13 +32,13 @@ export function hasOwn<Value extends object>(value: Value, name: keyof Value): b
   return Object.hasOwn(value, name) && value[name] !== undefined;
 }
 
-/** A copy of the own properties. It has no prototype: a property that it lacks is undefined, whatever others put there. */
+/** A copy of the own properties. The copy has no prototype: a property that it lacks is undefined, whatever others put there. */
 export function withoutPrototype<Value extends object>(value: Value): Value {
   // Safe: its properties are those of the value.
   return Object.assign(Object.create(null) as Value, value);
 }
 
-/** An object that has each of these, separated by spaces, as undefined: so whoever reads them reads nothing inherited. */
+/** An object that has each of these names, separated by spaces, as undefined: who reads one reads nothing inherited. */
 export function undefinedOf(names: string): Readonly<Record<string, undefined>> {
   return Object.fromEntries(names.split(" ").map((name) => [name, undefined]));
 }
@@ -50,12 +50,12 @@ export function hasMethods(value: unknown, ...names: readonly string[]): value i
   );
 }
 
-/** Whether this is a `Date`, of this realm or another (in Jest, `fs` gives Dates of another), valid or not. */
+/** Whether a value is a `Date`, of this realm or another (in Jest, `fs` gives Dates of another), valid or not. */
 export function isDate(value: unknown): value is Date {
   return Object.prototype.toString.call(value) === "[object Date]";
 }
 
-/** For `path.reduce(propertyOf, value)`. */
+/** The property of any value, for `path.reduce(propertyOf, value)`. */
 export function propertyOf(holder: unknown, key: string | number): unknown {
   // Safe: any value may be read by a key; `Object` wraps undefined and null too.
   return (Object(holder) as Record<string | number, unknown>)[key];
