@@ -113,7 +113,7 @@ const getContactGroup: Endpoint<undefined, ContactGroup> = {
   },
 };
 
-const receivedResultSchema = v1AddContactResultSchema.extend({
+const receivedAddContactSchema = v1AddContactResultSchema.extend({
   contact: v1AddContactResultSchema.shape.contact.extend({ contactUUID: receivedId }),
 });
 
@@ -134,7 +134,7 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   }),
   mayHaveWrittenOn404: () => true,
   decode: ({ body }) => {
-    const { contact, ...result } = parseResponse(receivedResultSchema, body);
+    const { contact, ...result } = parseResponse(receivedAddContactSchema, body);
     const contactUUID = requireId(contact.contactUUID, "contact.contactUUID");
     return { ...result, contact: { ...contact, contactUUID } };
   },

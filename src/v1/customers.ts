@@ -24,7 +24,7 @@ export type WithEmailOrPhone<Field extends keyof V1Contact> = Readonly<V1Contact
   Pick<V1Contact, Field> &
   ([Field & ("email" | "phone")] extends [never] ? EmailOrPhone : unknown);
 
-/** Its key is what a message of the compiler calls missing. No value has it. */
+/** The key that a message of the compiler calls missing if a contact has no email and no phone. No value has it. */
 type EmailOrPhone = { "email or phone": never };
 
 /** The customers of the v1 family: contacts. */
@@ -103,7 +103,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   decode: decodeCustomer,
 };
 
-/** Bulk asks it too, before it sends a changed row. */
+/** `GET /api/v1/customer/{id}`: bulk calls it too, before it sends a changed row. */
 export const getCustomer: Endpoint<undefined, Profile> = {
   operation: "v1.customers.get",
   method: "GET",

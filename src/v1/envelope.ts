@@ -10,13 +10,13 @@ import type { Profile } from "./schemas/profile.ts";
  * where the documented envelope has them. No key is dropped.
  */
 export function decodeProfile(value: unknown): Profile | undefined {
-  const opened = openEnvelope(value);
-  if (!opened) return undefined;
-  const { id, resource, siblings } = opened;
-  const { type: given, ...members } = isRecord(resource["attributes"])
+  const envelope = openEnvelope(value);
+  if (!envelope) return undefined;
+  const { id, resource, siblings } = envelope;
+  const { type: givenType, ...members } = isRecord(resource["attributes"])
     ? resource
     : gatherAttributes(resource);
-  const type = typeof given === "string" && given !== "" ? given : resourceType;
+  const type = typeof givenType === "string" && givenType !== "" ? givenType : resourceType;
   // Safe: only the id is checked; the other keys are typed as documented.
   return withSiblings(siblings, { type, id, ...members }) as Profile;
 }
@@ -26,8 +26,8 @@ export function decodeProfile(value: unknown): Profile | undefined {
  * ("v1 list (contact group)") and stay as they are.
  */
 export function decodeContactGroup(value: unknown): ContactGroup | undefined {
-  const opened = openEnvelope(value);
-  return opened && withSiblings(opened.siblings, { id: opened.id, ...opened.resource });
+  const envelope = openEnvelope(value);
+  return envelope && withSiblings(envelope.siblings, { id: envelope.id, ...envelope.resource });
 }
 
 /**
@@ -39,8 +39,8 @@ function openEnvelope(value: unknown) {
   if (!isRecord(value)) return undefined;
   const { data, ...siblings } = value;
   const isEnvelope = isRecord(data) && ("id" in data || parseId(value["id"]) === undefined);
-  const { id: given, ...resource } = isEnvelope ? data : value;
-  const id = parseId(given);
+  const { id: givenId, ...resource } = isEnvelope ? data : value;
+  const id = parseId(givenId);
   return id === undefined ? undefined : { id, resource, siblings: isEnvelope ? siblings : {} };
 }
 
@@ -50,26 +50,26 @@ function withSiblings<Resource extends JsonObject>(
   resource: Resource,
 ): JsonObject & Resource {
   const merged = { ...siblings, ...resource };
-  const [outer, own] = [siblings["links"], resource["links"]];
-  return isRecord(outer) && (isRecord(own) || isNothing(own))
-    ? { ...merged, links: { ...outer, ...own } }
+  const [outerLinks, ownLinks] = [siblings["links"], resource["links"]];
+  return isRecord(outerLinks) && (isRecord(ownLinks) || isEmpty(ownLinks))
+    ? { ...merged, links: { ...outerLinks, ...ownLinks } }
     : merged;
 }
 
-/** Moves the keys of a flat object to `attributes`, except those that JSON:API puts beside the attributes. */
-function gatherAttributes(flat: JsonObject): JsonObject {
-  const entries = Object.entries(flat).filter(([key, value]) => key !== "attributes" || !isNothing(value));
-  const attributes = Object.fromEntries(entries.filter((entry) => !isMember(entry)));
-  return { ...Object.fromEntries(entries.filter(isMember)), attributes };
+/** Moves the keys of a flat contact to `attributes`, except those that JSON:API puts beside the attributes. */
+function gatherAttributes(contact: JsonObject): JsonObject {
+  const entries = Object.entries(contact).filter(([key, value]) => key !== "attributes" || !isEmpty(value));
+  const attributes = Object.fromEntries(entries.filter((entry) => !isResourceMember(entry)));
+  return { ...Object.fromEntries(entries.filter(isResourceMember)), attributes };
 }
 
-function isMember([key, value]: [string, unknown]): boolean {
+function isResourceMember([key, value]: [string, unknown]): boolean {
   if (key === "type") return value === resourceType || value === null;
-  return (key === "relationships" || key === "links") && (isNothing(value) || isRecord(value));
+  return (key === "relationships" || key === "links") && (isEmpty(value) || isRecord(value));
 }
 
 /** PHP writes an empty object as an empty array. */
-function isNothing(value: unknown): value is null | [] {
+function isEmpty(value: unknown): value is null | [] {
   return value === null || (Array.isArray(value) && value.length === 0);
 }
 

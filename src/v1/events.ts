@@ -24,11 +24,11 @@ export type EventResult = {
 
 /** A `v1.events.send` that is not sent yet: `write.v1.events.send(event)`. */
 export interface EventWrite {
-  /** The name of its call. */
+  /** The operation of the event's call. */
   readonly operation: "v1.events.send";
   /** The event, as its call takes it. */
   readonly event: V1Event;
-  /** Options of the write; those of who sends it go before them. */
+  /** Options of the event's write; those of who sends it go before them. */
   readonly options?: WriteOptions | undefined;
 }
 
@@ -74,8 +74,8 @@ export interface DefinedEvents<EventData> {
    * await events.send("order_placed", { contact: { email: "ada@example.com" }, eventData: { total: 42 } });
    * ```
    *
-   * @throws ValidationError if the name is not defined, the schema refuses `eventData`, or the event is invalid: all
-   *   problems at once, and nothing is sent.
+   * @throws ValidationError if the name is not defined, the schema refuses `eventData`, or the event is invalid: with all
+   *   problems of the event at once, and nothing is sent.
    * @throws AudienceError of another class if the call fails; with its `uniqueIdentifier` the event is safe to send again.
    */
   send<Name extends keyof EventData & string, Field extends DefinedKey>(
@@ -156,11 +156,11 @@ export function v1Events(call: CallEndpoint, redactor: Redactor): V1Events {
     send: (event, options) => call(sendEvent, { body: event }, options),
     define: (schemas) => ({
       send: (name, event, options) =>
-        call({ ...sendEvent, read: (given) => definedEvent(schemas, name, given) }, { body: event }, options),
-      write(name, given, options) {
-        // Safe: unchecked but for its data, as every write.
-        const event = redactor.guard(() => definedEvent(schemas, name, given)) as V1Event;
-        return { operation: "v1.events.send", event, ...(options && { options }) };
+        call({ ...sendEvent, read: (body) => definedEvent(schemas, name, body) }, { body: event }, options),
+      write(name, event, options) {
+        // Safe: the event of a write is unchecked, but for its data.
+        const namedEvent = redactor.guard(() => definedEvent(schemas, name, event)) as V1Event;
+        return { operation: "v1.events.send", event: namedEvent, ...(options && { options }) };
       },
     }),
   };
@@ -179,41 +179,41 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
     contactKeys([propertyOf(event, "contact"), { contactUUID: propertyOf(event, "contactUUID") }]),
   isRepeatable: () => true,
   acceptsText: () => true,
-  // Safe: `complete` has added the identifier.
+  // Safe: `complete` has added the event's identifier.
   decode: ({ status, body }, sent) => ({ uniqueIdentifier: sent.uniqueIdentifier!, status, body }),
 };
 
 /** The event with what its schema makes of its data. Throws a `ValidationError` with all issues, or a `ConfigurationError`. */
-function definedEvent(schemas: unknown, name: unknown, given: unknown): unknown {
-  // The schema of events says that it is no object, or cannot be read.
-  if (!isRecord(given) || copyAsJson(given).copy === undefined) return given;
-  const { eventName, eventData, ...rest } = withoutPrototype(given);
-  const event = { ...rest, eventName: typeof name === "string" ? name : kindOf(name) };
+function definedEvent(schemas: unknown, name: unknown, event: unknown): unknown {
+  // The schema of events says that the event is no object, or cannot be read.
+  if (!isRecord(event) || copyAsJson(event).copy === undefined) return event;
+  const { eventName, eventData, ...fields } = withoutPrototype(event);
+  const namedEvent = { ...fields, eventName: typeof name === "string" ? name : kindOf(name) };
   const issues: ValidationIssue[] = [];
   if (eventName !== undefined)
-    issues.push(issueAt("eventName", "must be left out: the name is the first argument"));
-  const parsed = parseEventData(schemas, event.eventName, eventData);
-  if (issues.length + parsed.issues.length === 0) return { ...event, eventData: parsed.output };
-  // All problems at once.
-  validate(v1EventSchema, event, issues);
-  throw new ValidationError([...issues, ...parsed.issues]);
+    issues.push(eventIssue("eventName", "must be left out: the name is the first argument"));
+  const parsedData = parseEventData(schemas, namedEvent.eventName, eventData);
+  if (issues.length + parsedData.issues.length === 0) return { ...namedEvent, eventData: parsedData.output };
+  // All problems of the event at once.
+  validate(v1EventSchema, namedEvent, issues);
+  throw new ValidationError([...issues, ...parsedData.issues]);
 }
 
 function parseEventData(schemas: unknown, name: string, value: unknown): Parsed {
-  const defined = Object(schemas) as Readonly<Record<string, unknown>>;
-  if (!Object.hasOwn(defined, name)) {
-    const names = Object.keys(defined);
-    const meant = sameName(name, names);
+  const dataSchemas = Object(schemas) as Readonly<Record<string, unknown>>;
+  if (!Object.hasOwn(dataSchemas, name)) {
+    const eventNames = Object.keys(dataSchemas);
+    const meant = sameName(name, eventNames);
     const hint =
-      meant === undefined ? `the names are: ${names.join(", ") || "none"}` : `did you mean "${meant}"?`;
-    return { issues: [issueAt("eventName", `is not the name of a defined event: ${hint}`)] };
+      meant === undefined ? `the names are: ${eventNames.join(", ") || "none"}` : `did you mean "${meant}"?`;
+    return { issues: [eventIssue("eventName", `is not the name of a defined event: ${hint}`)] };
   }
-  if (defined[name] !== null) return parseStandard(defined[name], { name, key: "eventData", value });
+  if (dataSchemas[name] !== null) return parseStandard(dataSchemas[name], { name, key: "eventData", value });
   return {
-    issues: value === undefined ? [] : [issueAt("eventData", "must be left out: the event has none")],
+    issues: value === undefined ? [] : [eventIssue("eventData", "must be left out: the event has none")],
   };
 }
 
-function issueAt(key: string, message: string): ValidationIssue {
+function eventIssue(key: string, message: string): ValidationIssue {
   return { path: [key], code: "custom", message };
 }

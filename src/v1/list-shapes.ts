@@ -3,7 +3,7 @@ import { type JsonObject, parseCount, UndecodableResponse } from "../schema/resp
 import { describeBody, describeKeys, plainName } from "../values/in-words.ts";
 import { isRecord } from "../values/predicates.ts";
 
-/** The keys that lead to the items of a list; none if the body is the array. */
+/** The keys that lead to the items of a v1 list in its response; none if the body is the array. */
 export type ListPath = readonly string[];
 
 interface FoundArray {
@@ -11,7 +11,7 @@ interface FoundArray {
   readonly items: readonly unknown[];
 }
 
-/** Where a list may stand (D22): the body, `data`, one key of `data`, one key of the body. */
+/** Where a list may stand in a response (D22): the body, `data`, one key of `data`, one key of the body. */
 const shapes: readonly ((path: ListPath) => boolean)[] = [
   (path) => path.length === 0,
   ([first, ...rest]) => first === "data" && rest.length === 0,
@@ -19,12 +19,12 @@ const shapes: readonly ((path: ListPath) => boolean)[] = [
   (path) => path.length === 1,
 ];
 
-/** Keys that hold no list, and no list inside. */
-const besideList = new Set("errors warnings messages links meta included filters facets sort".split(" "));
-const generalNames = ["items", "results", "records"];
+/** Keys beside a list in its response: no array in them is the list. */
+const keysBesideList = new Set("errors warnings messages links meta included filters facets sort".split(" "));
+const generalListNames = ["items", "results", "records"];
 
 export interface ListSigns {
-  /** The usual names of the list, without case and separators. */
+  /** The usual names of an array that is the list, without case and separators. */
   readonly names: readonly string[];
   readonly isItem: (value: unknown) => boolean;
 }
@@ -35,25 +35,25 @@ export interface ListSigns {
  */
 export function findListPath(body: unknown, { names, isItem }: ListSigns): ListPath {
   const arrays = arraysIn(body);
-  const usualNames = new Set([...names, ...generalNames]);
+  const usualNames = new Set([...names, ...generalListNames]);
   for (const isShape of shapes) {
     const here = arrays.filter(({ path }) => isShape(path));
     const lists = here.length > 1 ? here.filter(({ items }) => items.length === 0 || isItem(items[0])) : here;
-    const named = lists.filter(({ path }) => usualNames.has(plainName(path.at(-1) ?? "")));
+    const namedLists = lists.filter(({ path }) => usualNames.has(plainName(path.at(-1) ?? "")));
     // A name does not make an empty array the list where another one has items.
-    const isNameEnough = named.length === 1 && (filled(named) > 0 || filled(lists) === 0);
-    const [list, other] = isNameEnough ? named : lists;
+    const isNameEnough = namedLists.length === 1 && (countFilled(namedLists) > 0 || countFilled(lists) === 0);
+    const [list, other] = isNameEnough ? namedLists : lists;
     if (list && other) {
       const keys = describeKeys(lists.map(({ path }) => path.join(".")));
       throw withParsePage(`its body holds several arrays that could be the list: ${keys}`, arrays);
     }
-    const areItemsElsewhere = filled(arrays) > filled(here);
+    const areItemsElsewhere = countFilled(arrays) > countFilled(here);
     if (list && (list.items.length > 0 || !areItemsElsewhere)) return list.path;
   }
   throw withParsePage(`its body holds no list that the client can find: it is ${describeBody(body)}`, arrays);
 }
 
-function filled(arrays: readonly FoundArray[]): number {
+function countFilled(arrays: readonly FoundArray[]): number {
   return arrays.filter(({ items }) => items.length > 0).length;
 }
 
@@ -70,14 +70,14 @@ function valueAt(body: unknown, path: ListPath): unknown {
   return path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), body);
 }
 
-const mostKeys = 4;
+const longestPath = 4;
 
 /** The arrays of objects, and the empty ones, outside of other arrays. */
 function arraysIn(value: unknown, path: ListPath = []): FoundArray[] {
   if (Array.isArray(value)) return value.length === 0 || isRecord(value[0]) ? [{ path, items: value }] : [];
-  if (!isRecord(value) || path.length === mostKeys) return [];
+  if (!isRecord(value) || path.length === longestPath) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
-    besideList.has(plainName(key)) ? [] : arraysIn(inner, [...path, key]),
+    keysBesideList.has(plainName(key)) ? [] : arraysIn(inner, [...path, key]),
   );
 }
 
@@ -91,10 +91,10 @@ function withParsePage(problem: string, arrays: readonly FoundArray[]): Undecoda
 }
 
 /**
- * The names that JSON:API, Laravel, Spring and the service's own v2 lists use, without case and separators, as none is
- * documented ("Endpoints": response body shape). Others are `parsePage`'s. The one that stands first here counts.
+ * The names of totals, links and flags in JSON:API, Laravel, Spring and the service's own v2 lists, without case and
+ * separators, as none is documented ("Endpoints": response body shape). Others are `parsePage`'s. The first one here counts.
  */
-const infoNames = {
+const pageInfoNames = {
   limit: ["perpage", "itemsperpage", "limit"],
   totalItems: ["total", "totalitems", "totalcount", "totalelements"],
   totalPages: ["totalpages", "lastpage", "pages"],
@@ -102,40 +102,40 @@ const infoNames = {
   isLast: ["last"],
   next: ["next", "nextpage", "nextpageurl"],
 };
-const holders = new Set(["links", "meta", "pagination", "page"]);
+const infoHolders = new Set(["links", "meta", "pagination", "page"]);
 
-/** Reads links, totals and flags: in the objects around the items, from the inside, in their holders, and in the headers (D147). */
+/** Reads a page's links, totals and flags: around the items, from the inside, in holders, and in the headers (D147). */
 export function parsePageInfo(body: unknown, path: ListPath, headers: Headers): ListHints {
-  const around = path.map((_, depth) => valueAt(body, path.slice(0, depth)));
-  const values = [...around.filter(isRecord).reverse(), valuesOf(headers)].flatMap(namedValues);
-  const first = <Value>(
-    among: readonly string[],
+  const aroundItems = path.map((_, depth) => valueAt(body, path.slice(0, depth)));
+  const values = [...aroundItems.filter(isRecord).reverse(), headerValues(headers)].flatMap(namedValues);
+  const firstValue = <Value>(
+    names: readonly string[],
     parse: (value: unknown) => Value | undefined,
   ): Value | undefined =>
-    among
-      .flatMap((wanted) => values.filter(([name]) => name === wanted))
+    names
+      .flatMap((infoName) => values.filter(([name]) => name === infoName))
       .map(([, value]) => parse(value))
       .find((value) => value !== undefined);
   return {
-    limit: first(infoNames.limit, parseCount),
-    totalItems: first(infoNames.totalItems, parseCount),
-    totalPages: first(infoNames.totalPages, parseCount),
+    limit: firstValue(pageInfoNames.limit, parseCount),
+    totalItems: firstValue(pageInfoNames.totalItems, parseCount),
+    totalPages: firstValue(pageInfoNames.totalPages, parseCount),
     hasNextPage:
-      first(infoNames.hasNextPage, parseFlag) ??
-      first(infoNames.isLast, parseLast) ??
-      first(infoNames.next, hasLink),
+      firstValue(pageInfoNames.hasNextPage, parseFlag) ??
+      firstValue(pageInfoNames.isLast, parseLastFlag) ??
+      firstValue(pageInfoNames.next, hasLink),
   };
 }
 
 /** The values of an object under their plain names, then those of its holders. */
 function namedValues(object: JsonObject): (readonly [name: string, value: unknown])[] {
   const own = Object.entries(object).map(([key, value]) => [plainName(key), value] as const);
-  const inner = own.filter(([name]) => holders.has(name)).map(([, holder]) => holder);
+  const inner = own.filter(([name]) => infoHolders.has(name)).map(([, holder]) => holder);
   return [...own, ...inner.filter(isRecord).flatMap(namedValues)];
 }
 
 /** `X-Total-Count`, and `Link` (RFC 8288). */
-function valuesOf(headers: Headers): JsonObject {
+function headerValues(headers: Headers): JsonObject {
   const links = headers.get("link") ?? "";
   return { total: headers.get("x-total-count"), ...(/\brel="?next\b/i.test(links) && { next: links }) };
 }
@@ -144,12 +144,12 @@ function parseFlag(flag: unknown): boolean | undefined {
   return typeof flag === "boolean" ? flag : undefined;
 }
 
-/** Spring's flag; in JSON:API it is a link. */
-function parseLast(last: unknown): boolean | undefined {
+/** Spring's flag `last`; in JSON:API `last` is a link. */
+function parseLastFlag(last: unknown): boolean | undefined {
   return typeof last === "boolean" ? !last : undefined;
 }
 
-/** A link, also as `{ href }`, or a page number. `null`, `false` and "" mean no next page. */
+/** Whether `next` is a link, also as `{ href }`, or a page number. `null`, `false` and "" mean no next page. */
 function hasLink(next: unknown): boolean {
   return Boolean(isRecord(next) && "href" in next ? next["href"] : next);
 }

@@ -13,7 +13,7 @@ import { findListPath, itemsAt, parsePageInfo, type ListPath, type ListSigns } f
 export interface ParsedPage {
   /** The items, unchanged: resources, envelopes or flat objects. */
   readonly items: readonly unknown[];
-  /** The number of pages of this size. */
+  /** The number of pages of this size in the whole list. */
   readonly totalPages?: number | null | undefined;
   /** The number of items of the whole list. */
   readonly totalItems?: number | null | undefined;
@@ -35,7 +35,7 @@ export type ParsePage = (body: unknown, context: { operation: string }) => Parse
 
 interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "path"> {
   readonly querySchema: z.ZodType;
-  /** Decodes an item for the user; `undefined` without an id. */
+  /** Decodes an item of the list for the user; `undefined` without an id. */
   readonly decodeItem: (value: unknown) => T | undefined;
   readonly names: ListSigns["names"];
   readonly parsePage?: ParsePage | undefined;
@@ -48,14 +48,14 @@ export function v1List<T extends { readonly id: string }>(
   const longestPage = LIMITS.limit.max;
   const identify = ({ id }: T) => id;
   return (query: object | undefined, options: ListOptions | undefined): Paginator<T> => {
-    const parse = parsePage
+    const parseItems = parsePage
       ? ({ body }: ParsedResponse) => callParsePage(parsePage, body, operation)
       : pageParser({ names, isItem: (item) => decodeItem(item) !== undefined });
     const decode = (response: ParsedResponse): DecodedPage<T> => {
-      const { items, ...info } = parse(response);
+      const { items, ...info } = parseItems(response);
       return {
         ...info,
-        items: items.map((item, index) => decodeAt(index, item, decodeItem)),
+        items: items.map((item, index) => decodeItemAt(index, item, decodeItem)),
         raw: response.body,
       };
     };
@@ -64,7 +64,7 @@ export function v1List<T extends { readonly id: string }>(
 }
 
 /** Parses the pages of one list: the first one shows where its items are. */
-function pageParser(signs: ListSigns): (response: ParsedResponse) => FoundPage {
+function pageParser(signs: ListSigns): (response: ParsedResponse) => V1ListPage {
   let path: ListPath | undefined;
   return ({ body, headers }) => {
     path ??= findListPath(body, signs);
@@ -84,7 +84,7 @@ function reportsFailure(body: unknown): boolean {
   return success === false || status === false || status === "error" || hasErrors;
 }
 
-function decodeAt<T>(index: number, item: unknown, decodeItem: (value: unknown) => T | undefined): T {
+function decodeItemAt<T>(index: number, item: unknown, decodeItem: (value: unknown) => T | undefined): T {
   const value = decodeItem(item);
   if (value !== undefined) return value;
   throw new UndecodableResponse(
@@ -92,18 +92,18 @@ function decodeAt<T>(index: number, item: unknown, decodeItem: (value: unknown) 
   );
 }
 
-const count = z.int().min(0).nullish();
+const countSchema = z.int().min(0).nullish();
 
 const parsedPageSchema = z.object({
   items: z.array(z.unknown()),
-  totalPages: count,
-  totalItems: count,
+  totalPages: countSchema,
+  totalItems: countSchema,
   hasNextPage: z.boolean().nullish(),
 }) satisfies z.ZodType<ParsedPage>;
 
-type FoundPage = Omit<DecodedPage<unknown>, "raw">;
+type V1ListPage = Omit<DecodedPage<unknown>, "raw">;
 
-function callParsePage(parsePage: ParsePage, body: unknown, operation: string): FoundPage {
+function callParsePage(parsePage: ParsePage, body: unknown, operation: string): V1ListPage {
   const subject = "the client's parsePage";
   let parsed: unknown;
   try {

@@ -4,7 +4,7 @@ import { type V1CustomerListQuery, v1CustomerListQuerySchema } from "./contact.t
 
 /** A list or a segment. Only its `id` is documented ("v1 list (contact group)"); other fields are passed on. */
 export type ContactGroup = {
-  /** The id for `get` and `addContact`. */
+  /** The id of the list or segment, for `get` and `addContact`. */
   id: string;
   [field: string]: unknown;
 };
@@ -17,9 +17,9 @@ export type V1ContactGroupListQuery = V1CustomerListQuery & {
 
 /** The response to adding a contact to a list. Undocumented keys are kept: a cast to `Record<string, unknown>` reads them. */
 export type AddContactResult = {
-  /** The service's message. */
+  /** The service's message about the contact. */
   message?: string | null | undefined;
-  /** The contact. */
+  /** The contact that was added to the list. */
   contact: {
     email?: string | null | undefined;
     /** The id of the contact, the same as the profile's `id`. */

@@ -66,7 +66,7 @@ export type V1Contact = {
 // Mapped types, so that messages of the compiler name them, and declarations show each key.
 type ListContact = Omit<V1Contact, "email"> & { email: string };
 
-/** A contact to add to a list, with or without `email_opt_in`. `email` is required. */
+/** A v1 contact to add to a list, with or without `email_opt_in`. `email` is required. */
 export type V1ListContact = { [Key in keyof ListContact]: ListContact[Key] };
 
 type ConsentedListContact = Omit<V1ListContact, "email_opt_in"> & {
@@ -74,7 +74,7 @@ type ConsentedListContact = Omit<V1ListContact, "email_opt_in"> & {
   email_opt_in: V1OptIn;
 };
 
-/** A contact to add to a list, with its consent. */
+/** A v1 contact to add to a list, with its consent. */
 export type V1ConsentedListContact = { [Key in keyof ConsentedListContact]: ConsentedListContact[Key] };
 
 /** The query of the contacts (`GET /api/v1/customer`). */
@@ -85,9 +85,9 @@ export type V1CustomerListQuery = {
   limit?: number | undefined;
 };
 
-const optIn = z.enum(optInStates);
+const optInSchema = z.enum(optInStates);
 
-const customProperty = z.union([z.string(), z.number(), z.boolean()], {
+const customPropertySchema = z.union([z.string(), z.number(), z.boolean()], {
   error: ({ input }) => {
     if (isDate(input)) return `must be a string, not ${kindOf(input)}: write date.toISOString()`;
     return isObject(input) && !hasMethods(input, "then")
@@ -100,7 +100,7 @@ const { maxKeys } = LIMITS.custom_properties;
 
 /** The custom properties of a v1 contact: flat, at most 30 keys. The service drops blank strings. */
 const customPropertiesSchema = z
-  .record(z.string(), customProperty.optional())
+  .record(z.string(), customPropertySchema.optional())
   .superRefine((input, { addIssue }) => {
     const count = Object.values(input).filter((property) => property !== undefined).length;
     const message = `must have at most ${maxKeys} keys in one request, has ${count}`;
@@ -120,8 +120,8 @@ export const v1ContactFieldsSchema = z.strictObject(
     external_id: z.string().optional(),
     first_name: boundedString(LIMITS.first_name).optional(),
     last_name: boundedString(LIMITS.last_name).optional(),
-    email_opt_in: optIn.optional(),
-    phone_opt_in: optIn.optional(),
+    email_opt_in: optInSchema.optional(),
+    phone_opt_in: optInSchema.optional(),
     is_suppressed: z.boolean().optional(),
     double_opt_in: z.boolean().optional(),
     source: z.string().optional(),
@@ -159,7 +159,7 @@ export const v1ListContactSchema = v1ContactFieldsSchema.extend({
   email: emailAddress("required: an e-mail address; a phone alone is not enough"),
 }) satisfies z.ZodType<V1ListContact>;
 
-/** The keys of a contact to add to a list: for `.extend`, `.pick`, `.omit` and `.partial`. */
+/** The keys of a v1 contact to add to a list: for `.extend`, `.pick`, `.omit` and `.partial`. */
 export const v1ListContactFieldsSchema = v1ListContactSchema;
 
 /**

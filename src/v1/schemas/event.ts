@@ -14,12 +14,12 @@ export type V1Event = {
   contact?:
     | {
         email?: string | undefined;
-        /** The profile's `id`. */
+        /** The `id` of the contact's profile. */
         contactUUID?: string | undefined;
         [key: string]: unknown;
       }
     | undefined;
-  /** The profile's `id`, instead of `contact`: the document does not say which of the two places is right. */
+  /** The `id` of the contact's profile, instead of `contact`: the document does not say which place is right. */
   contactUUID?: string | undefined;
   /** Data of the event: an object. Its values are any JSON except `null`, at every depth. */
   eventData?: Record<string, unknown> | undefined;

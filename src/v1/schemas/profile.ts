@@ -8,15 +8,15 @@ interface StoredFields extends Omit<
 > {
   /** Consent to e-mail. Typed as documented: at run time the service's word stands here, whatever it is. */
   email_opt_in?: V1OptIn | undefined;
-  /** Consent to SMS and phone messaging: the same. */
+  /** Consent to SMS and phone messaging, typed as documented too. */
   phone_opt_in?: V1OptIn | undefined;
   /** `MALE`, `FEMALE` or `OTHER`. */
   gender?: string | undefined;
   /** The service stores each value as a string. */
   custom_properties?: Record<string, string> | undefined;
-  /** ISO 8601 timestamp. */
+  /** ISO 8601 timestamp of the contact's creation. */
   created?: string | undefined;
-  /** ISO 8601 timestamp. */
+  /** ISO 8601 timestamp of the contact's last change. */
   updated?: string | undefined;
 }
 
@@ -49,11 +49,11 @@ export type Profile = {
   type: string;
   /** The stable id of the contact; an event takes it as `contactUUID`. */
   id: string;
-  /** The stored attributes. */
+  /** The stored attributes of the contact. */
   attributes: ProfileAttributes;
-  /** The relationships. */
+  /** The relationships of the contact. */
   relationships?: ProfileRelationships | null | undefined;
-  /** The envelope's links. */
+  /** The links of the profile's envelope. */
   links?: ProfileLinks | null | undefined;
 };
 
