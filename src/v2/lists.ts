@@ -38,26 +38,26 @@ const listLists = {
   operation: "v2.lists.list",
   path: "/v2/lists",
   querySchema: v2ListQuerySchema,
-  decode: ({ body }: ParsedResponse) => decodePage(body),
+  decode: ({ body }: ParsedResponse) => decodeListPage(body),
   identify: ({ uuid }: List) => uuid,
 } as const;
 
-const receivedPageSchema = v2ListPageSchema.extend({
+const receivedListPageSchema = v2ListPageSchema.extend({
   data: v2ListPageSchema.shape.data.extend({ lists: z.array(z.unknown()) }),
 });
 const receivedListSchema = z.looseObject({ uuid: receivedId });
 
-/** The lists and each `uuid` are required; totals and page size are optional. */
-function decodePage(body: unknown): DecodedPage<List> {
+/** Decodes a page of lists: the lists and each `uuid` are required; totals and page size are optional. */
+function decodeListPage(body: unknown): DecodedPage<List> {
   const problem = `its body is not the documented list but ${describeBody(body)}`;
-  const { success, data } = parseResponse(receivedPageSchema, body, problem);
+  const { success, data } = parseResponse(receivedListPageSchema, body, problem);
   if (data.lists.length === 0 && success === false) {
     throw new UndecodableResponse("its body holds no lists and says that the call failed.");
   }
-  // One by one: the first wrong list ends it, and a body may hold a hundred thousand.
-  const decodeList = (given: unknown, index: number): List => {
+  // One by one: the first wrong list ends the decoding, and a body may hold a hundred thousand lists.
+  const decodeList = (item: unknown, index: number): List => {
     const path = `data.lists.${index}`;
-    const list = parseResponse(receivedListSchema, given, problem, path);
+    const list = parseResponse(receivedListSchema, item, problem, path);
     return { ...list, uuid: requireId(list.uuid, `${path}.uuid`) };
   };
   return {

@@ -38,7 +38,7 @@ export type V2Contact = {
 
 /** An e-mail address or a phone number of a v2 contact, with status per channel and consent ("v2 identifier object"). */
 export type V2Identifier = {
-  /** The type of `id`. */
+  /** The type of the identifier's `id`. */
   type: "email" | "phone";
   /** The e-mail address (a string), or the phone number (a string or a number). */
   id: string | number;
@@ -51,13 +51,13 @@ export type V2Identifier = {
     phone?: V2Channel | undefined;
     [channel: string]: unknown;
   };
-  /** The evidence of consent. */
+  /** The evidence of the identifier's consent. */
   consent: {
-    /** The time: an ISO 8601 date-time, or a `Date`. */
+    /** The time of the consent: an ISO 8601 date-time, or a `Date`. */
     createdAt: string | Date;
-    /** The IPv4 or IPv6 address. */
+    /** The IPv4 or IPv6 address of the consent. */
     ip: string;
-    /** The source: a web form, an import, … */
+    /** The source of the consent: a web form, an import, … */
     source: string;
     [field: string]: unknown;
   };
@@ -75,18 +75,18 @@ type V2Channel = {
 
 /** The response to a v2 upsert. Undocumented keys are kept: `result as Record<string, unknown>` reads them. */
 export type V2UpsertResult = {
-  /** Any other value is an `UnexpectedResponseError`. */
+  /** Any other status is an `UnexpectedResponseError`. */
   status: true;
 };
 
 const knownStatuses = ["subscribed", "unsubscribed"];
 
-/** Any string, as the full set is not documented, but no known one in another case, and no state of v1 (D115). */
+/** Any status, as the full set is not documented, but no known one in another case, and no state of v1 (D115). */
 const statusSchema = z.string().check(({ value: input, issues }) => {
-  const meant = input.toLowerCase();
-  if (knownStatuses.includes(input) || ![...knownStatuses, "non_subscribed"].includes(meant)) return;
-  const message = knownStatuses.includes(meant)
-    ? `must be written ${meant}: case counts`
+  const status = input.toLowerCase();
+  if (knownStatuses.includes(input) || ![...knownStatuses, "non_subscribed"].includes(status)) return;
+  const message = knownStatuses.includes(status)
+    ? `must be written ${status}: case counts`
     : `must be another status, as ${input} is one of v1 alone: v2 has ${knownStatuses.join(" and ")}`;
   issues.push({ code: "invalid_value", values: knownStatuses, input, message, continue: true });
 });
@@ -108,7 +108,7 @@ export const v2IdentifierFieldsSchema = z
 
 /** An e-mail address or a phone number of a v2 contact, with status per channel and consent ("v2 identifier object"). */
 export const v2IdentifierSchema = v2IdentifierFieldsSchema.superRefine(({ type, id }, { addIssue }) => {
-  // An id of another type has its own issue; that of an e-mail address is no number.
+  // An id that is no string or number has its own issue; an e-mail address is no number.
   if (type !== "email" || (typeof id !== "string" && typeof id !== "number")) return;
   const message = problemOfEmail(String(id));
   if (message !== undefined) addIssue({ code: "custom", path: ["id"], message });
@@ -145,13 +145,13 @@ export const v2ContactFieldsSchema = z
  * the channel of that type (D9).
  */
 export const v2ContactSchema = v2ContactFieldsSchema.superRefine(({ identifiers }, { addIssue }) => {
-  // The rule runs beside other issues, so this may be any value.
+  // The rule runs beside other issues, so the identifiers may be any value.
   const items: unknown[] = Array.isArray(identifiers) ? identifiers : [];
-  const given = items.map((item) => (isRecord(item) ? item : { type: item }));
-  const [type, ...otherTypes] = new Set(given.map((identifier) => identifier["type"]));
+  const records = items.map((item) => (isRecord(item) ? item : { type: item }));
+  const [type, ...otherTypes] = new Set(records.map((identifier) => identifier["type"]));
   if (otherTypes.length > 0 || (type !== "email" && type !== "phone")) return;
   const message = `required: the contact has no ${type === "email" ? "phone" : "email"} identifier`;
-  for (const [index, { channels }] of given.entries())
+  for (const [index, { channels }] of records.entries())
     if (isRecord(channels) && !hasOwn(channels, type))
       addIssue({ code: "custom", path: ["identifiers", index, "channels", type], message });
 }, besideOtherIssues);

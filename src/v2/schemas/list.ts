@@ -9,9 +9,9 @@ import { unknownKeys } from "../../schema/validate.ts";
 export type List = {
   /** The unique id of the list. */
   uuid: string;
-  /** Display name. */
+  /** Display name of the list. */
   name?: string | null | undefined;
-  /** Unix timestamp, in seconds. */
+  /** Unix timestamp of the list's creation, in seconds. */
   created_at?: number | null | undefined;
   /** The description of the list. */
   description?: string | null | undefined;
