@@ -69,13 +69,13 @@ export class AudienceClient {
     write: Write & { readonly operation: Operation },
     options?: CallOptions,
   ): ApiPromise<WriteValues[Operation]> {
-    // Safe: the endpoint of the operation has decoded it.
+    // Safe: the endpoint of the write's operation has decoded the response.
     return sendWrite(this.#opened, write, options) as ApiPromise<WriteValues[Operation]>;
   }
 
   /**
    * Returns a view of this client with other options: the same limiter, the same order of writes, the same `close()`.
-   * Its headers are added to those of this client. For another organization build another client, as views share what
+   * The view's headers are added to those of this client. For another organization build another client, as views share what
    * they know of contacts.
    *
    * ```ts
@@ -83,8 +83,8 @@ export class AudienceClient {
    * ```
    */
   withOptions(options: ClientOptions): AudienceClient {
-    const { given } = this.#opened.settings;
-    return this.#client.redactor.guard(() => createView(viewOptions(given, options), this.#client));
+    const { options: ownOptions } = this.#opened.settings;
+    return this.#client.redactor.guard(() => createView(viewOptions(ownOptions, options), this.#client));
   }
 
   /**

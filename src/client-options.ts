@@ -75,22 +75,22 @@ export interface ClientOptions extends Pick<
 const baseUrlOption = optionThat<string | URL>(
   "a string that is not empty, or a URL",
   (value) => (typeof value === "string" && value !== "") || value instanceof URL,
-).transform((given, { issues }) => {
-  const value = String(given);
-  const message = problemOfUrl(value);
+).transform((baseUrl, { issues }) => {
+  const text = String(baseUrl);
+  const message = problemOfBaseUrl(text);
   if (message !== undefined) {
-    issues.push({ code: "custom", message, input: given });
+    issues.push({ code: "custom", message, input: baseUrl });
     return z.NEVER;
   }
-  const { origin, pathname } = new URL(value);
+  const { origin, pathname } = new URL(text);
   return origin + pathname.replace(/\/+$/, "");
 });
 
-function problemOfUrl(value: string): string | undefined {
-  const url = parseUrl(value);
-  if (!url || !/^https?:\/\//i.test(value.trim()))
+function problemOfBaseUrl(baseUrl: string): string | undefined {
+  const url = parseUrl(baseUrl);
+  if (!url || !/^https?:\/\//i.test(baseUrl.trim()))
     return "must begin with https:// and name a host, as https://example.com does";
-  if (url.username !== "" || url.password !== "" || /[?#]/.test(value))
+  if (url.username !== "" || url.password !== "" || /[?#]/.test(baseUrl))
     return "must not hold a user name, a password, a query or a fragment";
   if (/\/(api\/v1|v2)(\/|$)/i.test(url.pathname))
     return "already holds /api/v1 or /v2, which each call adds: remove it";
@@ -106,12 +106,12 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
-/** Whether an accepted base URL sends the key to another machine unencrypted. One that was refused is no text. */
+/** Whether an accepted base URL sends the key to another machine unencrypted. A refused base URL is no text. */
 function isInsecure(baseUrl: unknown): boolean {
   return typeof baseUrl === "string" && baseUrl.startsWith("http:") && !isLoopback(new URL(baseUrl).hostname);
 }
 
-/** Without subdomains of `localhost`: the resolver may look them up in the network. */
+/** Whether a host is this machine. Not a subdomain of `localhost`: the resolver may look them up in the network. */
 function isLoopback(hostname: string): boolean {
   return /^(localhost|\[::1\]|127(\.\d+){3})$/.test(hostname);
 }
@@ -121,7 +121,7 @@ const keyOption = optionThat<ApiKey>(
   (value) => typeof value === "string" || typeof value === "function",
 ).check(problemsBy((key) => (typeof key === "string" ? problemsOfSecret(key) : [])));
 
-const textOption = optionTypes.string.check(problemsBy(problemsOfSecret));
+const headerTextOption = optionTypes.string.check(problemsBy(problemsOfSecret));
 
 const hook = functionThat<(event: RequestEvent) => void>();
 
@@ -129,21 +129,21 @@ const hooksSchema = z
   .strictObject({ onRequest: hook, onResponse: hook, onRetry: hook, onThrottle: hook })
   .partial();
 
-// Of an instance of a class only the hook methods are used; other properties are ignored.
+// Of hooks that are an instance of a class only the hook methods are used; other properties are ignored.
 const hooksOption = optionThat<Hooks>("an object", isRecord).check(({ value, issues }) => {
   if (issues.length > 0) return;
   const names = Object.keys(hooksSchema.shape);
-  const given = names.filter((name) => hasProperty(value, name));
-  const methods = Object.fromEntries(given.map((name) => [name, Reflect.get(value, name)]));
-  const judged = withoutPrototype(isPlain(value) ? value : methods);
-  const { error } = hooksSchema.safeParse(judged, { error: explainOption });
+  const givenHooks = names.filter((name) => hasProperty(value, name));
+  const methods = Object.fromEntries(givenHooks.map((name) => [name, Reflect.get(value, name)]));
+  const judgedHooks = withoutPrototype(isPlain(value) ? value : methods);
+  const { error } = hooksSchema.safeParse(judgedHooks, { error: explainOption });
   // Safe: only a problem that zod raises has other properties.
   for (const issue of error?.issues ?? []) issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
   if (isPlain(value) || Object.values(methods).some((method) => method !== undefined)) return;
   issues.push({ code: "custom", message: `must have one of ${names.join(", ")}`, input: value });
 });
 
-const whenInsecure = "is http:, which would send the key in the clear; use https:, or set allowInsecureHttp";
+const insecureUrl = "is http:, which would send the key in the clear; use https:, or set allowInsecureHttp";
 
 export const clientOptionsSchema = z
   .strictObject({
@@ -151,7 +151,7 @@ export const clientOptionsSchema = z
     baseUrlV2: baseUrlOption,
     apiKey: keyOption,
     apiKeyV2: keyOption,
-    appId: textOption,
+    appId: headerTextOption,
     rateLimiter: optionThat<RateLimiter | RateLimiterOptions | false>(
       "a RateLimiter, its options, or false",
       (value) => value === false || isRecord(value),
@@ -160,7 +160,7 @@ export const clientOptionsSchema = z
     isRateLimited: functionThat<IsRateLimited>(),
     fetch: functionThat<Fetch>(),
     logger: optionThat<Logger>("an object with debug, info, warn or error as methods", isLogger),
-    userAgent: textOption,
+    userAgent: headerTextOption,
     dangerouslyAllowBrowser: optionTypes.boolean,
     allowInsecureHttp: optionTypes.boolean,
   })
@@ -177,7 +177,7 @@ export const clientOptionsSchema = z
   .superRefine((options, { addIssue }) => {
     for (const name of ["baseUrl", "baseUrlV2"] as const)
       if (!options.allowInsecureHttp && isInsecure(options[name]))
-        addIssue({ code: "custom", path: [name], message: whenInsecure });
+        addIssue({ code: "custom", path: [name], message: insecureUrl });
   }, besideOtherIssues) satisfies z.ZodType<unknown, ClientOptions>;
 
 function isLogger(value: unknown): boolean {

@@ -58,29 +58,29 @@ export function customRequest(call: CallEndpoint, operation: CustomOperation): S
 
 type CustomOperation = "v1.request" | "v2.request";
 
-/** A server may not mind the case, and take `.json` for a format, and what follows for a query. */
+/** The path of a documented write. A server may not mind the case, and may take `.json` for a format, the rest for a query. */
 const documentedPath =
   /^\/(api\/v1\/customer\/create|api\/v1\/contact-groups\/.+\/contacts|v2\/contacts)[\s/]*([.?#].*)?$/is;
 
 /** Whether a request is documented, by its method and path: then its body and its response are read. */
 function documentedWrite({ method, path }: Fields): "add-contact" | "create" | "v2-contact" | undefined {
   if (method !== "POST" || typeof path !== "string") return undefined;
-  const found = documentedPath.exec(decoded(path))?.[1];
-  if (found === undefined) return undefined;
-  if (/^v2/i.test(found)) return "v2-contact";
-  return /create$/i.test(found) ? "create" : "add-contact";
+  const writePath = documentedPath.exec(decodedPath(path))?.[1];
+  if (writePath === undefined) return undefined;
+  if (/^v2/i.test(writePath)) return "v2-contact";
+  return /create$/i.test(writePath) ? "create" : "add-contact";
 }
 
 /**
- * As servers and proxies in a row may read it: decoded until nothing changes, with one kind of slash, without parameters
- * (`;a=1`). Byte by byte, as what is judged is ASCII, and a path need not be UTF-8.
+ * A path as servers and proxies in a row may read it: decoded until nothing changes, with one kind of slash, without
+ * parameters (`;a=1`). Byte by byte, as what is judged is ASCII, and a path need not be UTF-8.
  */
-function decoded(path: string): string {
+function decodedPath(path: string): string {
   // An encoded percent sign may have been encoded any number of times.
   const read = path.replaceAll(/%(?:25)*([\da-f]{2})/gi, (_, hex: string) =>
     String.fromCharCode(parseInt(hex, 16)),
   );
-  return read === path ? read.replaceAll("\\", "/").replaceAll(/(?<=[^/]);[^/]*/g, "") : decoded(read);
+  return read === path ? read.replaceAll("\\", "/").replaceAll(/(?<=[^/]);[^/]*/g, "") : decodedPath(read);
 }
 
 /** `request` may still be anything: its schema refuses what is no request. */
@@ -88,15 +88,15 @@ export function customEndpoint(
   operation: CustomOperation,
   request: unknown,
 ): Endpoint<CustomRequest, unknown> {
-  const { prefix, schema, withConsentSchema } = families[operation];
-  const sent = fieldsOf(request);
-  const documented = documentedWrite(sent);
+  const { prefix, schema, withConsentSchema } = requestFamilies[operation];
+  const fields = fieldsOf(request);
+  const documented = documentedWrite(fields);
   const bodyOf = (body: unknown) => (documented ? fieldsOf(body)["body"] : undefined);
   const namedKeys = (body: unknown) => contactKeys([fieldsOf(body)["contact"], bodyOf(body)]);
   return {
     operation,
     // The schema refuses any other method.
-    method: methods.find((method) => method === sent["method"]) ?? "GET",
+    method: methods.find((method) => method === fields["method"]) ?? "GET",
     // The real path may name a person.
     path: `${prefix}…`,
     options: addContactOptionsSchema,
@@ -105,21 +105,21 @@ export function customEndpoint(
     request: ({ path, query, body }) => ({ path, query, body }),
     contactsOf: (body) => [...new Set([...namedKeys(body), ...v2ContactKeys(bodyOf(body))])],
     consentsOf(body) {
-      const given = bodyOf(body);
+      const contact = bodyOf(body);
       const unstatedEmail = documented === "add-contact" ? decidedByService : "";
-      const said =
-        documented === "v2-contact" ? v2ConsentWrites(given) : v1ConsentWrites(given, unstatedEmail);
-      const stated = said.filter(({ consent }) => consent.size > 0);
+      const consents =
+        documented === "v2-contact" ? v2ConsentWrites(contact) : v1ConsentWrites(contact, unstatedEmail);
+      const stated = consents.filter(({ consent }) => consent.size > 0);
       const contacts = namedKeys(body);
       if (stated.length > 0)
         return stated.map((each) => ({ ...each, contacts: [...new Set([...contacts, ...each.contacts])] }));
       return fieldsOf(body)["contact"] ? [{ contacts, consent: unknownConsent }] : [];
     },
-    appliedTo(answer) {
-      const { contact, data } = fieldsOf(answer);
+    appliedTo(response) {
+      const { contact, data } = fieldsOf(response);
       const created = { contactUUID: fieldsOf(data)["id"] };
-      const shown = { "add-contact": fieldsOf(contact), create: created, "v2-contact": undefined };
-      return { contacts: documented ? contactKeys([shown[documented]]) : [] };
+      const received = { "add-contact": fieldsOf(contact), create: created, "v2-contact": undefined };
+      return { contacts: documented ? contactKeys([received[documented]]) : [] };
     },
     mayHaveWrittenOn404: () => documented === "add-contact",
     // JSON that breaks off was not read, and HTML comes from a gateway.
@@ -130,7 +130,7 @@ export function customEndpoint(
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-const contactSchema = z
+const customContactSchema = z
   .strictObject(
     {
       email: emailAddress().optional(),
@@ -147,18 +147,18 @@ const contactSchema = z
     ...besideOtherIssues,
   });
 
-function familyWith(prefix: string) {
+function requestFamily(prefix: string) {
   const schema: z.ZodType<CustomRequest> = z
     .strictObject(
       {
         method: z.enum(methods),
-        path: z.string().check(({ value, issues }) => {
-          const problem = problemOfPath(value, prefix);
-          if (problem) issues.push({ code: "custom", message: problem, input: value });
+        path: z.string().check(({ value: path, issues }) => {
+          const message = problemOfPath(path, prefix);
+          if (message) issues.push({ code: "custom", message, input: path });
         }),
         query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
         body: jsonValue.optional(),
-        contact: contactSchema.optional(),
+        contact: customContactSchema.optional(),
       },
       {
         error: unknownKeys(
@@ -183,7 +183,7 @@ function familyWith(prefix: string) {
   return { prefix, schema, withConsentSchema };
 }
 
-const families = { "v1.request": familyWith("/api/v1/"), "v2.request": familyWith("/v2/") };
+const requestFamilies = { "v1.request": requestFamily("/api/v1/"), "v2.request": requestFamily("/v2/") };
 
 function problemOfPath(path: string, prefix: string): string | undefined {
   if (!path.startsWith(prefix)) return `must begin with ${prefix}`;
@@ -192,9 +192,9 @@ function problemOfPath(path: string, prefix: string): string | undefined {
   if (!/^[\w!$%&'()*+,;=:@~./-]*$/.test(path)) {
     return "holds a character that no path can carry: encode an id with encodeURIComponent";
   }
-  const read = decoded(path);
-  if (/\p{Cc}/u.test(read)) return "must hold no control character, encoded or not";
-  if (/\/\s*\.{1,2}\s*(\/|$)/.test(read)) return "must not hold . or .. as a segment, encoded or not";
+  const readPath = decodedPath(path);
+  if (/\p{Cc}/u.test(readPath)) return "must hold no control character, encoded or not";
+  if (/\/\s*\.{1,2}\s*(\/|$)/.test(readPath)) return "must not hold . or .. as a segment, encoded or not";
   if (path.includes("//")) return "must not hold an empty segment";
   return undefined;
 }

@@ -14,7 +14,7 @@ export const environmentVariables = {
 
 export type SourcedOption = keyof typeof environmentVariables;
 
-/** The options that the environment gives a client: one that the client is given goes before. */
+/** The options that the environment gives a client: an option that the client is given goes before. */
 type EnvironmentOptions = Partial<Record<SourcedOption, string>> & { logLevel?: LogLevel; logger?: Logger };
 
 const rateLimitSchema = z.string().regex(/^(off|(?=.*[1-9])\d{0,9}\.?\d{1,9}x)$/, {
@@ -22,45 +22,45 @@ const rateLimitSchema = z.string().regex(/^(off|(?=.*[1-9])\d{0,9}\.?\d{1,9}x)$/
     "must be off, or how many times shorter the windows are, as 60x, or not set; other limits are an option, rateLimiter",
 });
 
-/** What `AUDIENCE_RATE_LIMIT` says. Throws a `ConfigurationError` for anything else than `off` and `60x`. */
+/** The value of `AUDIENCE_RATE_LIMIT`. Throws a `ConfigurationError` for anything else than `off` and `60x`. */
 export function readRateLimit(): { readonly isLifted: boolean; readonly speed: number } {
-  const rateLimit = read("AUDIENCE_RATE_LIMIT");
+  const rateLimit = readVariable("AUDIENCE_RATE_LIMIT");
   if (rateLimit === undefined) return { isLifted: false, speed: 1 };
   const speed = Number.parseFloat(parseOption(rateLimitSchema, rateLimit, "AUDIENCE_RATE_LIMIT"));
   return Number.isNaN(speed) ? { isLifted: true, speed: 1 } : { isLifted: false, speed };
 }
 
-/** An empty variable counts as not set. Throws a `ConfigurationError` that names the variable. */
+/** The options in the environment: an empty variable is not set. Throws a `ConfigurationError` that names the variable. */
 export function readEnvironment(): EnvironmentOptions {
   const options: EnvironmentOptions = {};
   for (const [option, variable] of Object.entries(environmentVariables)) {
-    const value = read(variable);
-    // Safe: a key of the variables.
+    const value = readVariable(variable);
+    // Safe: a key of `environmentVariables`.
     if (value !== undefined) options[option as SourcedOption] = value;
   }
-  const level = read("AUDIENCE_LOG");
-  if (level !== undefined) {
-    options.logLevel = parseOption(z.enum(logLevels), level, "AUDIENCE_LOG");
+  const logLevel = readVariable("AUDIENCE_LOG");
+  if (logLevel !== undefined) {
+    options.logLevel = parseOption(z.enum(logLevels), logLevel, "AUDIENCE_LOG");
     options.logger = { debug: printLine, info: printLine, warn: printLine };
   }
   return options;
 }
 
-/** Undefined also for a variable that is empty, or may not be read. */
-function read(variable: string): string | undefined {
-  // The environment of Node inherits from it. Some environments have getters alone, and no own property.
+/** The value of a variable; undefined also if it is empty, or may not be read. */
+function readVariable(variable: string): string | undefined {
+  // The environment of Node inherits from `Object.prototype`. Some environments have getters alone, and no own property.
   if (Object.hasOwn(Object.prototype, variable)) return undefined;
   return ofRuntime(({ process }) => process?.env?.[variable]) || undefined;
 }
 
 // Registered, so that both module formats and all copies of the package print one line together.
-const saidKey = Symbol.for("audience-sdk.rate-limit-said");
+const rateLimitSaidKey = Symbol.for("audience-sdk.rate-limit-said");
 
-/** Once for each process: a limit that was changed in production by mistake must not go unseen. */
+/** Prints the limit once for each process: one that was changed in production by mistake must not go unseen. */
 export function sayRateLimit(effect: string): void {
-  const shared = globalThis as { [saidKey]?: true };
-  if (shared[saidKey]) return;
-  shared[saidKey] = true;
+  const shared = globalThis as { [rateLimitSaidKey]?: true };
+  if (shared[rateLimitSaidKey]) return;
+  shared[rateLimitSaidKey] = true;
   printLine(`audience-sdk: AUDIENCE_RATE_LIMIT=${effect}`);
 }
 

@@ -36,24 +36,24 @@ export function flattenProperties(
     issues.push({ path: [], code: "invalid_type", message: wrongType("an object", { input }) });
   }
   if (issues.length > 0) throw new ValidationError(issues);
-  const flat = new Map<string, string | number | boolean>();
+  const flatProperties = new Map<string, string | number | boolean>();
   const flatten = (item: unknown, path: (string | number)[], name: string): void => {
-    const add = (message: string) => void issues.push({ path, code: "custom", message });
+    const addIssue = (message: string) => void issues.push({ path, code: "custom", message });
     if (isObject(item) && !isDate(item)) {
       for (const [key, inner] of Object.entries(item)) {
         const step = Array.isArray(item) ? Number(key) : key;
         flatten(inner, [...path, step], path.length === 0 ? key : `${name}${separator}${key}`);
       }
-    } else if (name === "__proto__") add('would be named "__proto__": rename it');
-    else if (flat.has(name)) {
-      add(`would be named "${name}", as another value is: rename one, or choose another separator`);
+    } else if (name === "__proto__") addIssue('would be named "__proto__": rename it');
+    else if (flatProperties.has(name)) {
+      addIssue(`would be named "${name}", as another value is: rename one, or choose another separator`);
     }
     // Safe: the copy holds no other values.
-    else flat.set(name, isDate(item) ? item.toISOString() : (item as string | number | boolean));
+    else flatProperties.set(name, isDate(item) ? item.toISOString() : (item as string | number | boolean));
   };
   flatten(copy, [], "");
   if (issues.length > 0) throw new ValidationError(issues);
-  return Object.fromEntries(flat);
+  return Object.fromEntries(flatProperties);
 }
 
 const optionsSchema = z.strictObject({ separator: z.string().default("_") });

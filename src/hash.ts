@@ -1,6 +1,6 @@
 import { ConfigurationError } from "./errors.ts";
 
-/** The SHA-256 of a text, as bytes. Web Crypto, as every runtime has it but a page on an insecure origin (D161). */
+/** The SHA-256 of a text, as bytes. By Web Crypto, as every runtime has it but a page on an insecure origin (D161). */
 async function digest(text: string): Promise<Uint8Array> {
   // Safe: the type of the DOM knows secure pages alone.
   if ((crypto as Partial<Crypto>).subtle === undefined)
@@ -15,7 +15,7 @@ export async function sha256(text: string): Promise<string> {
   return [...(await digest(text))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** 96 bits of it, in base64url: the probability that two of a million texts have the same is 6 in 10^18. */
+/** 96 bits of the SHA-256, in base64url: the probability that two of a million texts have the same hash is 6 in 10^18. */
 export async function shortHash(text: string): Promise<string> {
   const bytes = (await digest(text)).subarray(0, 12);
   return btoa(String.fromCharCode(...bytes))

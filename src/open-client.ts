@@ -21,14 +21,14 @@ import { Transport } from "./transport/transport.ts";
 import type { ParsePage } from "./v1/v1-list.ts";
 import { withoutPrototype } from "./values/predicates.ts";
 
-type ParsedOptions = Given<z.output<typeof clientOptionsSchema>>;
+type ParsedClientOptions = Given<z.output<typeof clientOptionsSchema>>;
 
-/** A client's options, checked. An option that only one family needs is required when that family is used. */
+/** The settings of a client: its options, checked. An option that one family needs is required when that family is used. */
 export interface ClientSettings extends TransportSettings {
   readonly parsePage: ParsePage | undefined;
   readonly families: readonly FamilyAccess[];
-  /** The options of the client, with what the environment was when it was created: for its other views. */
-  readonly given: GivenOptions;
+  /** The options of the client, with what the environment was when it was created: for views of the client. */
+  readonly options: GivenOptions;
 }
 
 export interface OpenedClient {
@@ -43,14 +43,14 @@ export interface OpenedClient {
 export function openClient(options: ClientOptions, state?: ClientState): OpenedClient {
   const redactor = state?.redactor ?? new Redactor();
   const subject = "The client's options";
-  const direct = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
-  // The options of another view hold what the client has read.
-  const given = withoutPrototype({ ...(state ? {} : readEnvironment()), ...direct });
+  const directOptions = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
+  // The options of another view hold what the client has read from the environment.
+  const givenOptions = withoutPrototype({ ...(state ? {} : readEnvironment()), ...directOptions });
   const isLifted = !state && readRateLimit().isLifted;
-  const settings = withoutKeys(given, redactor, () =>
-    parseOptions(clientOptionsSchema, given, subject, (name) => {
+  const settings = hideKeys(givenOptions, redactor, () =>
+    parseOptions(clientOptionsSchema, givenOptions, subject, (name) => {
       // Safe: other options of the environment are judged where they are read.
-      return name in direct ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
+      return name in directOptions ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
     }),
   );
   refuseBrowser(settings);
@@ -66,16 +66,16 @@ export function openClient(options: ClientOptions, state?: ClientState): OpenedC
   limiter.join(origins, reserve);
   const { timeoutMs, deadlineMs, maxRetries, headers, hooks, logger, logLevel, userAgent } = settings;
   const { parsePage, maxResponseBytes, isRateLimited, fetch } = settings;
-  const headersOfAll = { accept: "application/json", "user-agent": withPrefix(userAgent), ...headers };
-  const call = { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll };
+  const headersOfAll = { accept: "application/json", "user-agent": userAgentHeader(userAgent), ...headers };
+  const callDefaults = { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll };
   const clientSettings = withoutPrototype({
     parsePage,
     maxResponseBytes,
     isRateLimited,
     fetch,
     families: familiesOf(settings, redactor),
-    given: withoutPrototype({ ...given, headers }),
-    call: withoutPrototype({ ...call, given: withoutPrototype({}) }),
+    options: withoutPrototype({ ...givenOptions, headers }),
+    call: withoutPrototype({ ...callDefaults, given: withoutPrototype({}) }),
     maxQueued,
     observer: new Observer(hooks, logger, logLevel, redactor),
     callTracing: openTracing("audience-sdk:call"),
@@ -85,12 +85,12 @@ export function openClient(options: ClientOptions, state?: ClientState): OpenedC
   return { settings: clientSettings, transport };
 }
 
-/** The names in an error may hold a key that stands in the wrong place. */
-function withoutKeys<T>({ apiKey, apiKeyV2 }: ClientOptions, redactor: Redactor, parse: () => T): T {
+/** Hides the keys in an error of the options: its names may hold a key that stands in the wrong place. */
+function hideKeys<T>({ apiKey, apiKeyV2 }: ClientOptions, redactor: Redactor, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    // A shorter one would take letters out of every word.
+    // A shorter key would take letters out of every word.
     for (const key of [apiKey, apiKeyV2])
       if (typeof key === "string" && key.length >= gramLength) redactor.remember(key);
     redactor.error(error);
@@ -100,7 +100,7 @@ function withoutKeys<T>({ apiKey, apiKeyV2 }: ClientOptions, redactor: Redactor,
 
 /** The families whose options are complete ("Authentication"). */
 function familiesOf(
-  { apiKey, apiKeyV2, baseUrl, baseUrlV2, appId }: ParsedOptions,
+  { apiKey, apiKeyV2, baseUrl, baseUrlV2, appId }: ParsedClientOptions,
   redactor: Redactor,
 ): FamilyAccess[] {
   const families: FamilyAccess[] = [];
@@ -116,25 +116,25 @@ function familiesOf(
 }
 
 /** A family of a client. Throws a `ConfigurationError` that names the options that it lacks, and their variables. */
-export function familyOf({ families, given }: ClientSettings, name: "v1" | "v2"): FamilyAccess {
-  const family = families.find((one) => one.name === name);
+export function familyOf({ families, options }: ClientSettings, name: "v1" | "v2"): FamilyAccess {
+  const family = families.find((access) => access.name === name);
   if (family) return family;
-  const { baseUrl, baseUrlV2, apiKey, apiKeyV2 = apiKey, appId } = given;
-  const needed = name === "v1" ? { baseUrl, apiKey } : { baseUrlV2, apiKey: apiKeyV2, appId };
+  const { baseUrl, baseUrlV2, apiKey, apiKeyV2 = apiKey, appId } = options;
+  const neededOptions = name === "v1" ? { baseUrl, apiKey } : { baseUrlV2, apiKey: apiKeyV2, appId };
   // Safe: the keys of a literal.
-  const names = Object.keys(needed) as (keyof typeof needed)[];
-  const missing = names.filter((option) => needed[option] === undefined).map(withVariable);
+  const names = Object.keys(neededOptions) as (keyof typeof neededOptions)[];
+  const missing = names.filter((option) => neededOptions[option] === undefined).map(withVariable);
   throw new ConfigurationError(`The ${name} family needs ${missing.join(", ")}.`);
 }
 
-function refuseBrowser({ dangerouslyAllowBrowser }: ParsedOptions): void {
+function refuseBrowser({ dangerouslyAllowBrowser }: ParsedClientOptions): void {
   if (dangerouslyAllowBrowser || ofRuntime(({ window }) => window?.document) === undefined) return;
   throw new ConfigurationError(
     "In a browser every visitor could read the key: call from a backend, or set dangerouslyAllowBrowser.",
   );
 }
 
-function refuseNoBaseUrl({ baseUrl, baseUrlV2 }: ParsedOptions): void {
+function refuseNoBaseUrl({ baseUrl, baseUrlV2 }: ParsedClientOptions): void {
   if (baseUrl !== undefined || baseUrlV2 !== undefined) return;
   throw new ConfigurationError(
     `The client needs ${withVariable("baseUrl")} for the v1 family, or ${withVariable("baseUrlV2")} for the v2 family. ` +
@@ -146,10 +146,10 @@ function withVariable(name: SourcedOption): string {
   return `${name} (or ${environmentVariables[name]})`;
 }
 
-/** As `package.json` has it: a test compares the two. */
+/** The version as `package.json` has it: a test compares the two. */
 const packageVersion = "0.1.0";
 
-function withPrefix(userAgent: string | undefined): string {
+function userAgentHeader(userAgent: string | undefined): string {
   const product = `audience-sdk/${packageVersion}`;
   return userAgent === undefined ? product : `${userAgent} ${product}`;
 }
