@@ -7,25 +7,25 @@ import { refusalWaitMs, retryAfterMs } from "./rate-refusal.ts";
 
 /** What an attempt begins with. */
 export interface AttemptStart {
-  /** It goes before the calls that wait: it was refused for its rate, or has waited before. */
+  /** The attempt goes before the calls that wait: its call was refused for its rate, or has waited before. */
   readonly isInFront: boolean;
-  /** The key after a 401. */
+  /** The new key after a 401. */
   readonly key: string | undefined;
 }
 
-/** A permit and a key, with which a request may be sent now. */
+/** What an attempt is ready with: the permit and the key that its request is sent with. */
 export interface Readiness {
   readonly permit: Permit;
   readonly key: string;
-  /** Of a row of bulk: after the attempt the next write to its contact may be sent. */
+  /** For a row of bulk: after the attempt the next write to its contact may be sent. */
   readonly endTurn: (() => void) | undefined;
 }
 
-/** Of a client without a limiter. */
+/** The permit of a client without a limiter. */
 const unlimited: Permit = { release: () => {} };
 
-/** Longer work would hold up calls that could be sent. */
-const longestHoldMs = 1_000;
+/** Longer work with a permit would hold up calls that could be sent. */
+const longestPermitHoldMs = 1_000;
 /** The body of a refusal comes with its head, or soon after. */
 const untilBodyMs = 250;
 
@@ -38,27 +38,27 @@ export async function getReady(call: Call, start: AttemptStart): Promise<Readine
   let { isInFront, key: newKey } = start;
   for (;;) {
     let permit = await acquire(call, isInFront);
-    let earlier: Promise<unknown> | undefined;
+    let earlierTurns: Promise<unknown> | undefined;
     try {
       const key = newKey ?? (await call.request.access.key.request(options.timeoutMs, stop.signal));
       if (gate) {
         permit = await enter(call, gate, permit);
         stop.signal.throwIfAborted();
       }
-      // Before its timer, which may be late (D109).
+      // Before the timer of the deadline, which may be late (D109).
       if (performance.now() > call.deadlineAt) stop.abort((call.left = deadlineError(call)));
       // A call that has ended as "not sent" must not be sent, nor one during a pause that began meanwhile (D81).
       if (call.left) throw call.left;
       const { contacts } = call.request;
-      earlier = gate && client.turns.before(contacts);
-      if (!earlier && !client.limiter.current?.isPaused && (gate?.isOpen() ?? true))
+      earlierTurns = gate && client.turns.before(contacts);
+      if (!earlierTurns && !client.limiter.current?.isPaused && (gate?.isOpen() ?? true))
         return { permit, key, endTurn: gate && client.turns.hold(contacts) };
     } catch (error) {
       permit.release("unsent");
       throw error;
     }
     permit.release("unsent");
-    if (earlier) await untilAborted(earlier, stop.signal);
+    if (earlierTurns) await untilAborted(earlierTurns, stop.signal);
     [isInFront, newKey] = [gate === undefined, undefined];
   }
 }
@@ -68,10 +68,10 @@ async function enter(call: Call, gate: Gate, permit: Permit): Promise<Permit> {
   // A checkpoint may hang: an aborted call must not block the contact's other writes.
   const work = untilAborted(gate.enter(call), call.stop.signal);
   const hasEnded = work.then(() => true);
-  if (await unlessLate(hasEnded, longestHoldMs, () => false)) return permit;
+  if (await unlessLate(hasEnded, longestPermitHoldMs, () => false)) return permit;
   permit.release("unsent");
   await work;
-  // It has had a permit: it goes before the other rows.
+  // The row has had a permit: it goes before the other rows.
   return await acquire(call, true);
 }
 
@@ -80,11 +80,11 @@ async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
   const limiter = client.limiter.current;
   if (!limiter) return unlimited;
   const { maxQueued, observer } = settings;
-  const askedAt = performance.now();
-  const isHeard = observer.hearsOfWaits;
-  if (isHeard) observer.storeWarning(limiter.storeWarning);
+  const queuedAt = performance.now();
+  const hearsOfWaits = observer.hearsOfWaits;
+  if (hearsOfWaits) observer.storeWarning(limiter.storeWarning);
   let endWait: (() => void) | undefined;
-  // It holds for the first permit.
+  // A position in the queue holds for the first permit of a call.
   call.position = undefined;
   try {
     return await limiter.acquire({
@@ -93,21 +93,21 @@ async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
       signal: stop.signal,
       isRequeued,
       position,
-      onWait: isHeard
+      onWait: hearsOfWaits
         ? (wait) =>
             void (endWait = observer.waits(context, context.attempts + 1, wait, () => limiter.storeWarning))
         : undefined,
       maxWaitMs: options.maxWaitMs,
       // After the deadline, even before its late timer, there is no time to wait.
-      deadlineInMs: Math.max(0, deadlineAt - askedAt),
+      deadlineInMs: Math.max(0, deadlineAt - queuedAt),
       maxQueued,
     });
   } catch (error) {
     throw asOwnError(error);
   } finally {
     endWait?.();
-    if (isHeard) observer.storeWarning(limiter.storeWarning);
-    context.queuedMs += performance.now() - askedAt;
+    if (hearsOfWaits) observer.storeWarning(limiter.storeWarning);
+    context.queuedMs += performance.now() - queuedAt;
   }
 }
 

@@ -19,10 +19,10 @@ export function inOrder(send: Send): Send {
 /** The call takes its position in the queue of the rate limit before it waits. */
 async function sendAfter(before: Promise<unknown>, call: Call, send: Send): Promise<ApiResponse> {
   const { client, context, settings, stop } = call;
-  const askedAt = performance.now();
+  const waitsSince = performance.now();
   settings.observer.report(context, { attempt: 1 }, "waits for an earlier write to the same contact");
   call.position = client.limiter.current?.takePosition();
   await untilAborted(before, stop.signal);
-  context.queuedMs += performance.now() - askedAt;
+  context.queuedMs += performance.now() - waitsSince;
   return await send(call);
 }
