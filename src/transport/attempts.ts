@@ -15,13 +15,13 @@ import type { ApiResponse, Call } from "./call.ts";
 import { deadlineError } from "./cancellation.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { exchange } from "./exchange.ts";
-import { summary } from "./observer.ts";
+import { errorSummary } from "./observer.ts";
 import { getReady, pauseByHead, wasRefused, type AttemptStart, type Readiness } from "./permit.ts";
 import { planRetry, type FailedEnd, type NextAttempt } from "./retry-plan.ts";
 import { AttemptSpan } from "./tracing.ts";
 
 /** What p-retry would read of `Object.prototype`: it waits here alone. */
-const notInherited = undefinedOf("signal onFailedAttempt factor randomize maxRetryTime unref");
+const notInheritedByPRetry = undefinedOf("signal onFailedAttempt factor randomize maxRetryTime unref");
 
 /** Makes the attempts of a call, the first included, until one gives a response or the plan gives up. */
 export async function attempts(call: Call): Promise<ApiResponse> {
@@ -33,25 +33,25 @@ export async function attempts(call: Call): Promise<ApiResponse> {
   /** The key that a 401 refuses; undefined if its function was asked for another one before. */
   let usedKey: string | undefined;
   let mayRenewKey = true;
-  let cause: AudienceError | undefined;
+  let lastFailure: AudienceError | undefined;
   let next: NextAttempt | undefined;
   return await pRetry(makeAttempt, {
     // One more than are made: with none left, p-retry would stop even if the next retry does not count.
     retries: call.options.maxRetries + 1,
     minTimeout: 0,
     maxTimeout: 0,
-    ...notInherited,
-    // Asked first, so the retry is planned here, and waits here: the service may name the wait, and hooks get it beforehand.
+    ...notInheritedByPRetry,
+    // p-retry asks this first, so the retry is planned and waits here: the service may name the wait, and hooks get it.
     async shouldConsumeRetry({ error, retriesConsumed }) {
-      const end = await endOf(error, call, mayRenewKey ? usedKey : undefined);
+      const end = await endOfAttempt(error, call, mayRenewKey ? usedKey : undefined);
       // A retry that gets no permit does not hide why it was needed.
-      if (end.kind !== "no-permit") cause = end.error;
-      else if (cause) end.error.cause = cause;
+      if (end.kind !== "no-permit") lastFailure = end.error;
+      else if (lastFailure) end.error.cause = lastFailure;
       next = planNext(call, end, retriesConsumed);
       if (!next) return true;
-      const key = end.kind === "new-key" ? end.key : undefined;
-      mayRenewKey &&= key === undefined;
-      start = { isInFront: next.isInFront, key };
+      const newKey = end.kind === "new-key" ? end.key : undefined;
+      mayRenewKey &&= newKey === undefined;
+      start = { isInFront: next.isInFront, key: newKey };
       if (next.waitMs > 0 && !next.isInPause) await sleep(next.waitMs, call.stop.signal);
       return next.isCounted;
     },
@@ -60,12 +60,12 @@ export async function attempts(call: Call): Promise<ApiResponse> {
 
   async function makeAttempt(): Promise<ApiResponse> {
     usedKey = undefined;
-    const ready = await getReady(call, start);
-    usedKey = ready.key;
+    const readiness = await getReady(call, start);
+    usedKey = readiness.key;
     try {
-      return await attempt(call, ready);
+      return await attempt(call, readiness);
     } finally {
-      ready.endTurn?.();
+      readiness.endTurn?.();
     }
   }
 }
@@ -73,42 +73,42 @@ export async function attempts(call: Call): Promise<ApiResponse> {
 /** Sends the request and reads its response. The permit comes back with the head, or with the failure to get one. */
 async function attempt(call: Call, { key, permit }: Readiness): Promise<ApiResponse> {
   const { client, context, settings } = call;
-  const span = new AttemptSpan(context, settings.observer, settings.requestTracing);
-  let use: PermitUse = "unsent";
+  const attemptSpan = new AttemptSpan(context, settings.observer, settings.requestTracing);
+  let permitUse: PermitUse = "unsent";
   try {
-    const received = await span.run(async () => {
-      // In a hook or a subscriber.
+    const received = await attemptSpan.run(async () => {
+      // The caller may have left in a hook, or in a subscriber of the attempt.
       if (call.left) throw call.left;
-      use = "lost";
+      permitUse = "lost";
       return await exchange(call, key, {
         onHead(head) {
           // Before the release: if the response begins a pause, no other call may acquire the permit.
           pauseByHead(call, head);
           permit.release("responded");
         },
-        onLeave: (error) => span.end(undefined, error),
+        onLeave: (error) => attemptSpan.end(undefined, error),
       });
     });
     const response = decodeResponse(received, call);
     call.isComplete = true;
     client.limiter.current?.succeeded();
-    span.end(response.response.status);
+    attemptSpan.end(response.response.status);
     return response;
   } catch (error) {
-    // Its outcome is known, before a hook ends the call.
+    // The outcome of the attempt is known, before a hook ends the call.
     call.inFlight = undefined;
     const outcome = isAudienceError(error) ? error.outcome : "unknown";
-    permit.release(outcome === "not-sent" ? "unsent" : use);
-    // Without the option only a 429 is a refusal, and its head has told it.
+    permit.release(outcome === "not-sent" ? "unsent" : permitUse);
+    // Without `isRateLimited` only a 429 is a refusal, and its head has begun the pause.
     if (error instanceof RateLimitError && settings.isRateLimited) wasRefused(call, error.retryAfterMs);
     recordOutcome(context, outcome);
-    span.end(summary(error).status, error);
+    attemptSpan.end(errorSummary(error).status, error);
     throw error;
   }
 }
 
-/** `usedKey`: the one that a 401 refuses, if the key function may be asked for another. */
-async function endOf(error: unknown, call: Call, usedKey: string | undefined): Promise<FailedEnd> {
+/** `usedKey`: the key that a 401 refuses, if the key function may be asked for another. */
+async function endOfAttempt(error: unknown, call: Call, usedKey: string | undefined): Promise<FailedEnd> {
   if (error instanceof RateLimitWaitError) return { kind: "no-permit", error };
   if (error instanceof RateLimitError) return { kind: "refused", error };
   if (error instanceof AuthenticationError && usedKey !== undefined) {
@@ -116,10 +116,10 @@ async function endOf(error: unknown, call: Call, usedKey: string | undefined): P
     try {
       const key = await request.access.key.changed(usedKey, options.timeoutMs, stop.signal);
       if (key !== undefined) return { kind: "new-key", error, key };
-    } catch (failure) {
+    } catch (keyFailure) {
       stop.signal.throwIfAborted();
       // The 401 stays the result, and says why it was given no other key.
-      error.cause = failure;
+      error.cause = keyFailure;
     }
   }
   if (isAudienceError(error)) return { kind: "failed", error };
@@ -140,7 +140,7 @@ function planNext(call: Call, end: FailedEnd, retries: number): NextAttempt | un
   const { waitMs } = next;
   refuseIfTooLate(call, next, end.error);
   // A call that got no permit has made no attempt.
-  const details = { attempt: Math.max(1, context.attempts), waitMs, error: summary(end.error) };
+  const details = { attempt: Math.max(1, context.attempts), waitMs, error: errorSummary(end.error) };
   const text = `is retried in ${Math.round(waitMs)} ms after ${end.error.name}`;
   settings.observer.report(context, details, text, { hook: "onRetry" });
   return next;

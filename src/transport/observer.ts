@@ -64,8 +64,8 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 export const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 
-/** The limiters of which a line has said that the service refuses more than they do. */
-const limitersTold = new WeakSet<object>();
+/** The limiters of which a warning has said that the service refuses more than they do. */
+const warnedLimiters = new WeakSet<object>();
 const longWaitMs = 10_000;
 const shownErrorLength = 200;
 
@@ -76,14 +76,14 @@ export type AttemptDetails = Omit<RequestEvent, keyof ReturnType<typeof identity
 export class Observer {
   readonly #hooks: Hooks;
   readonly #logger: Logger | undefined;
-  readonly #lowestLevel: number;
+  readonly #lowestLogLevel: number;
   readonly #redactor: Redactor;
   #hasStoreWarning = false;
 
   constructor(hooks: Hooks, logger: Logger | undefined, logLevel: LogLevel, redactor: Redactor) {
     this.#hooks = hooks;
     this.#logger = logger;
-    this.#lowestLevel = logLevels.indexOf(logLevel);
+    this.#lowestLogLevel = logLevels.indexOf(logLevel);
     this.#redactor = redactor;
   }
 
@@ -95,13 +95,13 @@ export class Observer {
     { hook, level = "debug" }: { hook?: keyof Hooks | undefined; level?: "debug" | "warn" } = {},
   ): boolean {
     if (hook && hasProperty(this.#hooks, hook)) {
-      const failed = (error: unknown) => this.failed(`the hook ${hook}`, error);
+      const hookFailed = (error: unknown) => this.failed(`the hook ${hook}`, error);
       try {
         // A copy, so that a hook cannot change the event of the attempt.
         const event = structuredClone({ ...identityOf(context), ...details });
-        ignoreRejection(this.#hooks[hook]?.(event), failed);
+        ignoreRejection(this.#hooks[hook]?.(event), hookFailed);
       } catch (error) {
-        failed(error);
+        hookFailed(error);
       }
     }
     return this.#log(level, () => {
@@ -122,23 +122,23 @@ export class Observer {
     expected: ExpectedWait,
     storeWarning: () => string | undefined,
   ): () => void {
-    const report = ({ waitMs, isForOthers }: ExpectedWait): boolean => {
+    const reportWait = ({ waitMs, isForOthers }: ExpectedWait): boolean => {
       const isLong = waitMs > longWaitMs;
       const why = isForOthers ? " and leaves room for other calls (reserve)" : "";
       const text = `waits ${Math.round(waitMs)} ms for the rate limit${why}`;
       this.report(context, { attempt, waitMs }, text, isLong ? { hook: "onThrottle", level: "warn" } : {});
       return isLong;
     };
-    let isLong = report(expected);
-    const goOn = (): void => {
-      // An outage is then the reason.
+    let isLong = reportWait(expected);
+    const reportLongWait = (): void => {
+      // An outage of the store is then the reason.
       const warning = storeWarning();
       this.storeWarning(warning);
       const isForOthers = expected.isForOthers && warning === undefined;
-      isLong ||= report({ waitMs: longWaitMs + 1, isForOthers });
-      timer = setTimeout(goOn, longWaitMs + 1);
+      isLong ||= reportWait({ waitMs: longWaitMs + 1, isForOthers });
+      timer = setTimeout(reportLongWait, longWaitMs + 1);
     };
-    let timer = setTimeout(goOn, longWaitMs + 1);
+    let timer = setTimeout(reportLongWait, longWaitMs + 1);
     return () => clearTimeout(timer);
   }
 
@@ -159,11 +159,11 @@ export class Observer {
 
   /** The service refused a call for its rate, though the limiter has kept to its limits: one line for each limiter. */
   refused(context: CallContext, limiter: object): void {
-    if (limitersTold.has(limiter)) return;
+    if (warnedLimiters.has(limiter)) return;
     const text =
       "was refused for its rate, though the limiter has kept to its limits: another program behind this address, or another limit, is the likely cause (with a store, also an outage of it)";
     if (this.report(context, { attempt: context.attempts }, text, { level: "warn" }))
-      limitersTold.add(limiter);
+      warnedLimiters.add(limiter);
   }
 
   /** A function of the user failed: one line, and nothing else changes. */
@@ -174,14 +174,14 @@ export class Observer {
   /** The type of an error and the first line of its message, which may hold a key, or a contact. */
   #describe(error: unknown): string {
     const message = errorMessage(error).split("\n", 1)[0];
-    const text = maskAddresses(this.#redactor.string(errorType(error) + (message && `: ${message}`)));
-    return printable(shortened(text, shownErrorLength));
+    const described = maskAddresses(this.#redactor.string(errorType(error) + (message && `: ${message}`)));
+    return printable(shortened(described, shownErrorLength));
   }
 
   /** The text is a function, as it may ask for the id of the request. Returns whether there is a logger for it. */
   #log(level: "debug" | "info" | "warn", text: () => string): boolean {
     const logger = this.#logger;
-    if (logLevels.indexOf(level) < this.#lowestLevel || !logger) return false;
+    if (logLevels.indexOf(level) < this.#lowestLogLevel || !logger) return false;
     try {
       if (!hasProperty(logger, level) || !logger[level]) return false;
       ignoreRejection(logger[level](`audience-sdk: ${text()}`));
@@ -192,8 +192,8 @@ export class Observer {
   }
 }
 
-export function summary(error: unknown): NonNullable<RequestEvent["error"]> {
-  // The error of a user's function is not shown.
+export function errorSummary(error: unknown): NonNullable<RequestEvent["error"]> {
+  // Hooks and logs do not show the error of a user's function.
   if (!isAudienceError(error)) return { name: "Error", code: "other" };
   const { name, code } = error;
   return "status" in error ? { name, code, status: error.status } : { name, code };

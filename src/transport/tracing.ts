@@ -1,7 +1,7 @@
 import type { Outcome } from "../errors.ts";
 import { ofRuntime } from "../runtime.ts";
 import { identityOf, type CallContext } from "./call-outcome.ts";
-import { summary, type AttemptDetails, type Observer, type RequestEvent } from "./observer.ts";
+import { errorSummary, type AttemptDetails, type Observer, type RequestEvent } from "./observer.ts";
 
 type DiagnosticsChannel = typeof import("node:diagnostics_channel");
 
@@ -54,18 +54,18 @@ export async function traceCall<T>(
   call: () => Promise<T>,
 ): Promise<T> {
   const message = identityOf(context);
-  const startedAt = performance.now();
-  const end = (ending: { outcome: Outcome; error?: RequestEvent["error"] }) => {
-    const { attempts, queuedMs } = context;
-    const costs = { attempts, queuedMs, durationMs: performance.now() - startedAt };
+  const callStartedAt = performance.now();
+  const publishEnd = (ending: { outcome: Outcome; error?: RequestEvent["error"] }) => {
+    const durationMs = performance.now() - callStartedAt;
+    const costs = { attempts: context.attempts, queuedMs: context.queuedMs, durationMs };
     channel.end(Object.assign(message, costs, ending));
   };
   try {
     const result = await channel.run(message, async () => await call());
-    end({ outcome: context.method === "GET" ? "not-applied" : "applied" });
+    publishEnd({ outcome: context.method === "GET" ? "not-applied" : "applied" });
     return result;
   } catch (error) {
-    end({ outcome: context.outcome, error: summary(error) });
+    publishEnd({ outcome: context.outcome, error: errorSummary(error) });
     throw error;
   }
 }
@@ -76,7 +76,7 @@ export class AttemptSpan {
   readonly #observer: Observer;
   readonly #channel: TracingChannel | undefined;
   readonly #message: object;
-  readonly #sentAt: number;
+  readonly #attemptStartedAt: number;
   readonly #details: AttemptDetails;
 
   /** The attempt is sent. */
@@ -86,7 +86,7 @@ export class AttemptSpan {
     this.#details = { attempt: ++context.attempts };
     this.#channel = channel?.hasSubscribers ? channel : undefined;
     this.#message = this.#channel ? { ...identityOf(context), ...this.#details } : {};
-    this.#sentAt = performance.now();
+    this.#attemptStartedAt = performance.now();
     observer.report(context, this.#details, "is sent", { hook: "onRequest" });
   }
 
@@ -94,13 +94,13 @@ export class AttemptSpan {
     return this.#channel ? this.#channel.run(this.#message, work) : work();
   }
 
-  /** Its first end counts: an aborted attempt has ended for its caller, though its request continues (D44). */
+  /** The first end of an attempt counts: an aborted one has ended for its caller, though its request continues (D44). */
   end(status: number | undefined, error?: unknown): void {
     const details = this.#details;
     if (details.durationMs !== undefined) return;
-    details.durationMs = performance.now() - this.#sentAt;
+    details.durationMs = performance.now() - this.#attemptStartedAt;
     if (status !== undefined) details.status = status;
-    if (error) details.error = summary(error);
+    if (error) details.error = errorSummary(error);
     const how = status ? `got ${status}` : `failed: ${details.error?.name}`;
     const text = `${how} in ${Math.round(details.durationMs)} ms`;
     this.#observer.report(this.#context, details, text, { hook: status ? "onResponse" : undefined });
