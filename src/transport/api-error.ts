@@ -18,18 +18,18 @@ import type { Redactor } from "./redact.ts";
 const shownIdLength = 100;
 /** An ordinary validation answer has a message for each of 30 properties. */
 const shownMessageLength = 4_000;
-const shownStartLength = 120;
-/** Error bodies nest less deeply. */
+const shownBodyStart = 120;
+/** The bodies of errors nest less deeply. */
 const deepestMessage = 16;
 
 /** The error of a response: with the messages of the service, or the beginning of its body, the wait, and the likely cause. */
 export function apiError(
-  shown: RateLimitCandidate,
+  response: RateLimitCandidate,
   refusal: RateRefusal | undefined,
   { client, context, request, settings }: Call,
 ): ApiError {
   const { endpoint, params } = request;
-  const { status, headers, body } = shown;
+  const { status, headers, body } = response;
   const { retryAfterMs: waitMs } = refusal ?? { retryAfterMs: retryAfterMs(headers) };
   const hints: string[] = [];
   if (status === 404 && !refusal && endpoint.idHint)
@@ -42,10 +42,10 @@ export function apiError(
   // A gateway refuses calls with these statuses, for their rate or for another reason, and its body is not JSON.
   if ((status === 403 || status === 503) && typeof body === "string" && !settings.isRateLimited)
     hints.push("a limit may be behind it: see isRateLimited");
-  const text = printable(messageOf(body) ?? startOf(body));
-  const suffix = `${text && `: ${text}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
+  const said = printable(messageOf(body) ?? startOfBody(body));
+  const suffix = `${said && `: ${said}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
   return new (refusal ? RateLimitError : apiErrorClass(status))({
-    ...shown,
+    ...response,
     message: `${status} on ${context.method} ${context.path}${suffix}`,
     outcome: refusal ? "not-applied" : outcomeOfStatus(status, request),
     retryAfterMs: waitMs,
@@ -61,7 +61,7 @@ export function outcomeOfStatus(status: number, { endpoint, sent }: PreparedCall
   return mayHaveWritten ? "unknown" : "not-applied";
 }
 
-const classes: Readonly<Record<number, typeof ApiError>> = {
+const errorClasses: Readonly<Record<number, typeof ApiError>> = {
   400: BadRequestError,
   401: AuthenticationError,
   403: PermissionError,
@@ -70,10 +70,10 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
 
 /** The class for an error status, but for refusals: they may have any status (`isRateLimited`). */
 function apiErrorClass(status: number): typeof ApiError {
-  return classes[status] ?? (status >= 500 ? ServerError : ApiError);
+  return errorClasses[status] ?? (status >= 500 ? ServerError : ApiError);
 }
 
-/** The id that was given. Of an address only its shape, as messages are logged. */
+/** The id of a 404, as it was given. Of an address only its shape, as messages of errors are logged. */
 function describeId(id: string, redactor: Redactor): string {
   const size = `${countCharacters(id)} characters`;
   if (/@|%40/.test(id)) return `the id was an e-mail address of ${size}`;
@@ -86,36 +86,36 @@ function describeId(id: string, redactor: Redactor): string {
 const phoneNumber = /^(?!\d+$)(tel:)?[\s+()./-]*(\d[\s()./-]*){7,}$/i;
 
 /**
- * All messages of a body, each once. v2 uses `message`; v1's error body is not documented, so the usual properties are
- * tried ("Errors"). Each value is visited once, and none once the message is full: a body may be made to cost time.
+ * All messages of an error's body, each once. v2 uses `message`; v1's error body is not documented, so the usual properties
+ * are tried ("Errors"). Each value is visited once, and none once the message is full: a body may be made to cost time.
  */
 export function messageOf(body: unknown): string | undefined {
   if (!isObject(body)) return undefined;
-  const texts = new Set<string>();
+  const messages = new Set<string>();
   let length = 0;
-  for (const text of textsIn(body)) {
-    if (!texts.has(text)) length += text.length;
-    texts.add(text);
+  for (const message of messagesIn(body)) {
+    if (!messages.has(message)) length += message.length;
+    messages.add(message);
     if (length > shownMessageLength) break;
   }
-  return texts.size > 0 ? shortened([...texts].join("; "), shownMessageLength) : undefined;
+  return messages.size > 0 ? shortened([...messages].join("; "), shownMessageLength) : undefined;
 }
 
-function* textsIn(value: unknown, depth = 0): Generator<string> {
+function* messagesIn(value: unknown, depth = 0): Generator<string> {
   if (typeof value === "string" && value.trim() !== "") yield value;
   if (!isObject(value) || depth > deepestMessage) return;
   // Safe: a parsed object may have any property.
   const object = value as Readonly<Record<string, unknown>>;
   const { message, detail, errors, details, error_description, error, title } = object;
   // `errors` may hold arrays by the names of fields.
-  const listed = isRecord(errors) ? Object.values(errors) : errors;
-  const places = [message, detail, listed, details, error_description, error, title];
-  for (const each of Array.isArray(value) ? value : places) yield* textsIn(each, depth + 1);
+  const fieldErrors = isRecord(errors) ? Object.values(errors) : errors;
+  const properties = [message, detail, fieldErrors, details, error_description, error, title];
+  for (const each of Array.isArray(value) ? value : properties) yield* messagesIn(each, depth + 1);
 }
 
 /** The first characters of a body without a message. */
-function startOf(body: unknown): string {
-  return shortened(typeof body === "string" ? body.trim() : JSON.stringify(body), shownStartLength);
+function startOfBody(body: unknown): string {
+  return shortened(typeof body === "string" ? body.trim() : JSON.stringify(body), shownBodyStart);
 }
 
 /** The likely cause of a body that is HTML, by itself or by its type; undefined for any other body. */

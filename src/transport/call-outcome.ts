@@ -6,9 +6,9 @@ import { randomUuid } from "../runtime.ts";
 export interface CallContext {
   readonly operation: Operation;
   readonly method: Method;
-  /** The template: an id in the real path may be an e-mail address. */
+  /** The template of the call's path: an id in the real one may be an e-mail address. */
   readonly path: string;
-  /** Made when something asks for it: a read must not need random values before it is sent (D100). */
+  /** The call's id, made when something asks for it: a read must not need random values before it is sent (D100). */
   requestId: string | undefined;
   uniqueIdentifier: string | undefined;
   attempts: number;
@@ -23,15 +23,15 @@ export function identityOf(context: CallContext) {
   return { requestId: (context.requestId ??= randomUuid()), operation, method, path };
 }
 
-const severity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];
+const bySeverity: readonly Outcome[] = ["not-sent", "not-applied", "unknown", "applied"];
 
-/** The outcome of two writes together. */
+/** The outcome of two writes together: the one that may have changed more. */
 export function severer(one: Outcome, other: Outcome): Outcome {
-  return severity.indexOf(other) > severity.indexOf(one) ? other : one;
+  return bySeverity.indexOf(other) > bySeverity.indexOf(one) ? other : one;
 }
 
 /** Raises the call's outcome to that of an attempt. A read changes nothing, so it is at worst not applied. */
 export function recordOutcome(context: CallContext, outcome: Outcome): void {
-  const seen = context.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
-  context.outcome = severer(context.outcome, seen);
+  const counted = context.method === "GET" && outcome === "unknown" ? "not-applied" : outcome;
+  context.outcome = severer(context.outcome, counted);
 }

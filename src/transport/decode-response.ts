@@ -7,8 +7,8 @@ import { findRefusal } from "./rate-refusal.ts";
 import { gramLength, type Redactor } from "./redact.ts";
 
 const shownBodyLength = 64 * 1024;
-/** A deeper value takes much memory, and overflows the stack when it is printed. */
-const maxDepth = 1_000;
+/** A deeper JSON value takes much memory, and overflows the stack when it is printed. */
+const maxJsonDepth = 1_000;
 /** The bytes of an empty body in each encoding. */
 const emptyBytes: Readonly<Record<string, number>> = { br: 1, deflate: 8, gzip: 20 };
 
@@ -18,16 +18,16 @@ export function decodeResponse(received: ReceivedResponse, call: Call): ApiRespo
   const { redactor } = call.client;
   const { isOk, status, headers, url } = received;
   if (!isOk || settings.isRateLimited) {
-    const shown = { status, headers: redactor.headers(headers), body: shownBody(received, redactor) };
-    const refusal = findRefusal(shown, settings.isRateLimited);
+    const shownResponse = { status, headers: redactor.headers(headers), body: shownBody(received, redactor) };
+    const refusal = findRefusal(shownResponse, settings.isRateLimited);
     // 0 is a browser's status for a redirect that is not followed.
     if (!refusal && !isOk && status <= 399)
       throw new RedirectError({
         message: `${status} on ${context.method} ${context.path}: a redirect is never followed. Is the base URL right?`,
         status,
-        location: shown.headers.get("location") ?? undefined,
+        location: shownResponse.headers.get("location") ?? undefined,
       });
-    if (refusal || !isOk) throw apiError(shown, refusal, call);
+    if (refusal || !isOk) throw apiError(shownResponse, refusal, call);
   }
   return { data: decodeValue(received, call), response: { status, headers, url } };
 }
@@ -50,7 +50,7 @@ function decodeValue(received: ReceivedResponse, { client, context, request }: C
   // A blank body is none: it breaks off nowhere.
   const contentType = text.trim() === "" ? "" : String(headers.get("content-type"));
   if (body === undefined && !request.endpoint.acceptsText?.(contentType)) {
-    if (isTooDeep(text)) throw unexpected(`its body is nested deeper than ${maxDepth} levels.`);
+    if (isJsonTooDeep(text)) throw unexpected(`its body is nested deeper than ${maxJsonDepth} levels.`);
     const hint = htmlHint(text, headers);
     const problem = text === "" ? "is empty" : `is not JSON${hint ? ` (${hint})` : ""}`;
     throw unexpected(`its body ${problem}.`);
@@ -85,7 +85,7 @@ function shownBody({ text, limitPassed, failure }: ReceivedResponse, redactor: R
 }
 
 function parseJson(text: string): { value: unknown } | undefined {
-  if (isTooDeep(text)) return undefined;
+  if (isJsonTooDeep(text)) return undefined;
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
@@ -93,17 +93,17 @@ function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** One pass, because a regular expression would take quadratic time on an unterminated string. */
-function isTooDeep(text: string): boolean {
+/** Reads the JSON in one pass, because a regular expression would take quadratic time on an unterminated string. */
+function isJsonTooDeep(text: string): boolean {
   let depth = 0;
-  // Brackets inside a string do not count.
+  // Brackets inside a string of the JSON do not count.
   let isInString = false;
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
     if (character === '"') isInString = !isInString;
     else if (isInString) at += character === "\\" ? 1 : 0;
     else if (character === "[" || character === "{") {
-      if (++depth > maxDepth) return true;
+      if (++depth > maxJsonDepth) return true;
     } else if (character === "]" || character === "}") depth--;
   }
   return false;
