@@ -16,17 +16,17 @@ const errorBodyBytes = 64 * 1024;
 const chunksPerTick = 1_000;
 
 /** What ky would read of `Object.prototype` (D190). */
-const notInherited = {
+const notInheritedByKy = {
   ...undefinedOf("json searchParams prefix context parseJson stringifyJson totalTimeout"),
   ...undefinedOf("onDownloadProgress onUploadProgress"),
   hooks: undefinedOf("init beforeRequest beforeRetry beforeError afterResponse"),
 };
 
-/** Who is told of a request in flight. */
-interface ExchangeListener {
-  /** The response has begun. */
+/** Is notified of a request in flight. */
+interface CallListener {
+  /** The head of the response has arrived. */
   readonly onHead: (head: ResponseHead) => void;
-  /** Its caller no longer waits. */
+  /** The request's caller no longer waits. */
   readonly onLeave: (error: unknown) => void;
 }
 
@@ -34,45 +34,45 @@ interface ExchangeListener {
  * Sends a request, and reads its response, in the time that they may take. Rejects with a `ConnectionError` or a
  * `TimeoutError`, or with the error of the caller that has left.
  */
-export async function exchange(call: Call, key: string, told: ExchangeListener): Promise<ReceivedResponse> {
+export async function exchange(call: Call, key: string, listener: CallListener): Promise<ReceivedResponse> {
   const { client, options, request, settings } = call;
   const { timeoutMs } = options;
   const url = request.access.baseUrl + request.target;
-  const cut = new AbortController();
+  const fetchStop = new AbortController();
   let hasHead = false;
   const cancelTimeout = startTimer(() => {
     const received = hasHead ? "not its whole body" : "no headers";
     const message = `No complete response within timeoutMs (${timeoutMs} ms): ${received} received.`;
-    cut.abort(new TimeoutError({ message, outcome: "unknown", timeoutMs }));
+    fetchStop.abort(new TimeoutError({ message, outcome: "unknown", timeoutMs }));
   }, timeoutMs);
   let cancelBackground: (() => void) | undefined;
   const leave = (error: AudienceError) => {
-    told.onLeave(error);
+    listener.onLeave(error);
     // Before its head the request continues for a while, so that the rate limit and the order of writes know its end.
-    if (hasHead) cut.abort(error);
-    else cancelBackground = startTimer(() => cut.abort(error), backgroundMs);
+    if (hasHead) fetchStop.abort(error);
+    else cancelBackground = startTimer(() => fetchStop.abort(error), backgroundMs);
   };
   call.inFlight = { outcome: "unknown", leave };
   try {
     // A fetch that ignores its signal must not block the call.
-    const response = await untilAborted(fetchResponse(url, call, key, cut.signal), cut.signal);
+    const response = await untilAborted(fetchResponse(url, call, key, fetchStop.signal), fetchStop.signal);
     const { status } = response;
-    // A copy, because those of another implementation are no instance of the global class.
+    // A copy, because the headers of another implementation are no instance of the global class.
     const headers = new Headers();
     response.headers.forEach((value, name) => headers.append(name, value));
     hasHead = true;
     call.inFlight = { outcome: outcomeOfStatus(status, request), leave };
-    told.onHead({ status, headers });
-    if (call.left) cut.abort(call.left);
+    listener.onHead({ status, headers });
+    if (call.left) fetchStop.abort(call.left);
     const isOk = status >= 200 && status <= 299;
-    const limit = isOk ? settings.maxResponseBytes : Math.min(settings.maxResponseBytes, errorBodyBytes);
-    const body = await readBody(response, limit, cut.signal);
+    const maxBytes = isOk ? settings.maxResponseBytes : Math.min(settings.maxResponseBytes, errorBodyBytes);
+    const body = await readBody(response, maxBytes, fetchStop.signal);
     // An error's status counts even without its body.
-    const isCut = body.failure !== undefined && !isUndecodable(body.failure);
-    if (isOk && isCut) throw new Error("the body broke off", { cause: body.failure });
+    const hasBrokenOff = body.failure !== undefined && !isUndecodable(body.failure);
+    if (isOk && hasBrokenOff) throw new Error("the body broke off", { cause: body.failure });
     return { status, isOk, headers, url, ...body };
   } catch (error) {
-    if (cut.signal.aborted) throw cut.signal.reason;
+    if (fetchStop.signal.aborted) throw fetchStop.signal.reason;
     if (error instanceof ConfigurationError) throw error;
     throw connectionError(error, url, { redactor: client.redactor, hasResponse: hasHead });
   } finally {
@@ -88,18 +88,18 @@ async function fetchResponse(
   signal: AbortSignal,
 ): Promise<Response> {
   const { method } = endpoint;
-  // A write without a body too, as its fetch sends that again as well.
-  const stream = method !== "GET" && !fetch && repeatsStrings() ? singleUse(body ?? "") : undefined;
+  // A write without a body too, as the runtime's fetch sends that again as well.
+  const singleUse = method !== "GET" && !fetch && repeatsStrings() ? singleUseBody(body ?? "") : undefined;
   try {
     // What all objects inherit is no header and no body: ky would merge it, and read the headers of its input too.
     return await ky(Object.assign(new URL(url), { headers: undefined }), {
-      ...notInherited,
+      ...notInheritedByKy,
       method,
       // The authentication comes last, so that no given header overrides it.
       headers: replaceOption({
         ...options.headers,
         ...(body !== undefined && { "content-type": "application/json" }),
-        ...stream?.headers,
+        ...singleUse?.headers,
         ...access.headers,
         [access.keyHeader]: key,
       }),
@@ -112,7 +112,7 @@ async function fetchResponse(
       async fetch(input) {
         // Safe: ky passes the Request that it created.
         const { method: sentMethod, headers } = input as Request;
-        const given: FetchInit = withoutPrototype({
+        const init: FetchInit = withoutPrototype({
           method: sentMethod,
           headers: Object.fromEntries(headers),
           redirect: "manual",
@@ -120,13 +120,13 @@ async function fetchResponse(
           ...(body !== undefined && { body }),
         });
         // A URL, as some reject the `Request` of another implementation, and the body as a string, as a `Request` has only a stream.
-        if (fetch) return judge("The fetch option", await fetch(url, given));
-        // The global one is looked up for each request, as a test may replace it. Node's reads what is missing of `Object.prototype`.
-        const init = {
-          ...given,
-          ...(stream ? { body: stream.body, duplex: "half" } : { body: body ?? null }),
+        if (fetch) return checkResponse("The fetch option", await fetch(url, init));
+        // Looked up for each request, as a test may replace it. Node's fetch reads what is missing of `Object.prototype`.
+        const globalInit = {
+          ...init,
+          ...(singleUse ? { body: singleUse.body, duplex: "half" } : { body: body ?? null }),
         };
-        return judge("The global fetch", await globalThis.fetch(input, withoutPrototype(init)));
+        return checkResponse("The global fetch", await globalThis.fetch(input, withoutPrototype(globalInit)));
       },
     });
   } catch (error) {
@@ -151,52 +151,52 @@ function isHidden407(failure: unknown): boolean {
  * The result of a fetch, also of the global one, as tests replace it, if it is a Response that was not read: by the used
  * properties, as one of another implementation is no instance of the global class.
  */
-function judge(name: string, result: unknown): Response {
-  // The function may have sent the request.
-  const invalid = (problem: string) => new ConfigurationError(`${name} ${problem}`, "unknown");
+function checkResponse(name: string, result: unknown): Response {
+  // The fetch function may have sent the request.
+  const badFetch = (problem: string) => new ConfigurationError(`${name} ${problem}`, "unknown");
   const response = Object(result) as Partial<Response>;
   const { status, headers, body } = response;
   // Only null says that there is no body: without the property it would pass for an empty one.
   const isBody = body === null || typeof body?.getReader === "function";
   if (!Number.isInteger(status) || typeof headers?.forEach !== "function" || !isBody)
-    throw invalid("must return a Response whose body is a web stream, or null.");
+    throw badFetch("must return a Response whose body is a web stream, or null.");
   if (response.bodyUsed || body?.locked) {
     const wayOut = "Let each call return a new one, or a clone().";
-    throw invalid(`returned a Response whose body was read before. ${wayOut}`);
+    throw badFetch(`returned a Response whose body was read before. ${wayOut}`);
   }
   if (response.type === "error") throw new TypeError(`${name} returned Response.error().`);
-  // Safe: it has what is used of it.
+  // Safe: the response has what is used of it.
   return response as Response;
 }
 
-/** `limit`: in bytes, after decompression. */
-async function readBody(response: Response, limit: number, signal: AbortSignal): Promise<BodyText> {
+/** Reads a body up to `maxBytes`, counted after decompression. */
+async function readBody(response: Response, maxBytes: number, signal: AbortSignal): Promise<BodyText> {
   if (!response.body) return { text: "" };
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = "";
-  let remaining = limit;
+  let remainingBytes = maxBytes;
   let isWhole = false;
-  const read = async () => {
-    for (let chunks = 1; remaining >= 0 && !signal.aborted; chunks++) {
+  const readChunks = async () => {
+    for (let chunks = 1; remainingBytes >= 0 && !signal.aborted; chunks++) {
       // Buffered chunks would block all timers, even that of the call's timeout.
       if (chunks % chunksPerTick === 0) await new Promise((resolve) => void setTimeout(resolve));
-      const next = await reader.read();
-      isWhole = next.done;
-      if (next.done) return;
-      text += decoder.decode(next.value.subarray(0, remaining), { stream: true });
-      remaining -= next.value.byteLength;
+      const chunk = await reader.read();
+      isWhole = chunk.done;
+      if (chunk.done) return;
+      text += decoder.decode(chunk.value.subarray(0, remainingBytes), { stream: true });
+      remainingBytes -= chunk.value.byteLength;
     }
   };
   try {
     // A custom reader may ignore its cancellation.
-    await untilAborted(read(), signal);
-    return isWhole ? { text: text + decoder.decode() } : { text, limitPassed: limit };
+    await untilAborted(readChunks(), signal);
+    return isWhole ? { text: text + decoder.decode() } : { text, limitPassed: maxBytes };
   } catch (error) {
     // A stream may fail without a reason.
     return { text, failure: error ?? new Error("no reason was given") };
   } finally {
-    // The rest of the body; a failure loses nothing.
+    // Drops the rest of the body; a failure loses nothing.
     if (!isWhole) void (async () => await reader.cancel())().catch(() => {});
   }
 }
@@ -213,14 +213,14 @@ function repeatsStrings(): boolean {
 }
 
 /** A body that cannot be sent again, and its length, without which it would be sent in chunks. */
-function singleUse(body: string): { headers: Record<string, string>; body: ReadableStream } {
+function singleUseBody(body: string): { headers: Record<string, string>; body: ReadableStream } {
   const bytes = new TextEncoder().encode(body);
-  // The stream of a Response would not do: Deno keeps its source.
-  const stream = new ReadableStream({
+  // The stream of a `new Response(body)` would not do: Deno keeps its source.
+  const bodyStream = new ReadableStream({
     start(controller) {
       controller.enqueue(bytes);
       controller.close();
     },
   });
-  return { headers: { "content-length": String(bytes.byteLength) }, body: stream };
+  return { headers: { "content-length": String(bytes.byteLength) }, body: bodyStream };
 }
