@@ -7,7 +7,7 @@ import type { Redactor } from "./redact.ts";
 /** A key, or a function that returns the current one. It is called before every attempt, so that keys can be rotated. */
 export type ApiKey = string | (() => string | Promise<string>);
 
-/** By what a client is known to belong to an organization of the service. */
+/** One family of a client: its URL and its key show to which organization of the service the client belongs. */
 export interface FamilyIdentity {
   readonly name: "v1" | "v2";
   readonly baseUrl: string;
@@ -26,24 +26,24 @@ export class KeySource {
   readonly #key: ApiKey;
   readonly #option: string;
   readonly #redactor: Redactor;
-  #last: string | undefined;
+  #lastKey: string | undefined;
 
   /** The options' schema has judged the key; `option` is the name of its option. */
   constructor(key: ApiKey, option: string, redactor: Redactor) {
     this.#key = key;
     this.#option = option;
     this.#redactor = redactor;
-    if (typeof key === "string") this.#last = redactor.rememberForGood(key);
+    if (typeof key === "string") this.#lastKey = redactor.rememberForGood(key);
   }
 
-  /** A function that never resolves must not block the call or its permit. */
+  /** Gives the key of an attempt. A key function that never resolves must not block the call or its permit. */
   async request(timeoutMs: number, signal: AbortSignal): Promise<string> {
     if (typeof this.#key === "string") return this.#key;
-    const late = (): never => {
+    const noKeyInTime = (): never => {
       const message = `The key function returned no key within ${timeoutMs} ms; nothing was sent.`;
       throw new TimeoutError({ message, outcome: "not-sent", timeoutMs });
     };
-    return await unlessLate(untilAborted(this.#ask(this.#key), signal), timeoutMs, late);
+    return await unlessLate(untilAborted(this.#callFunction(this.#key), signal), timeoutMs, noKeyInTime);
   }
 
   /** After a 401: the key, if it is another one now; undefined otherwise. Rejects if the function fails. */
@@ -53,25 +53,25 @@ export class KeySource {
     return newKey === refusedKey ? undefined : newKey;
   }
 
-  /** Whether it was given this key, or this key function. */
+  /** Whether the client was given this key, or this key function. */
   wasGiven(key: unknown): boolean {
     return key === this.#key;
   }
 
   /** The key, or the last one that the function gave. */
-  last(): string | undefined {
-    return this.#last;
+  lastKey(): string | undefined {
+    return this.#lastKey;
   }
 
-  /** Whether both were given the same key or key function, or gave the same key last. */
+  /** Whether both families were given the same key or key function, or gave the same key last. */
   isSameAs(other: KeySource): boolean {
-    return other.wasGiven(this.#key) || (this.#last !== undefined && other.last() === this.#last);
+    return other.wasGiven(this.#key) || (this.#lastKey !== undefined && other.lastKey() === this.#lastKey);
   }
 
-  async #ask(key: () => unknown): Promise<string> {
-    const given = checkSecret(await callKeyFunction(key, this.#option, this.#redactor), this.#option);
-    this.#last = this.#redactor.remember(given);
-    return given;
+  async #callFunction(keyFunction: () => unknown): Promise<string> {
+    const key = checkSecret(await callKeyFunction(keyFunction, this.#option, this.#redactor), this.#option);
+    this.#lastKey = this.#redactor.remember(key);
+    return key;
   }
 }
 
@@ -79,12 +79,12 @@ async function callKeyFunction(key: () => unknown, option: string, redactor: Red
   try {
     return await key();
   } catch (error) {
-    // Neither its message nor its cause, which may contain the key (D40).
+    // Neither the message nor the cause of its error, which may contain the key (D40).
     throw new ConfigurationError(`The ${option} function failed: ${redactor.string(describeFailure(error))}`);
   }
 }
 
-/** The name and the code of what was thrown, as far as they look like one. `fetch` has its code in the cause. */
+/** The name and the code of what a key function threw, as far as they look like one. `fetch` has its code in the cause. */
 function describeFailure(error: unknown): string {
   try {
     const name = propertyOf(error, "name");
@@ -92,7 +92,7 @@ function describeFailure(error: unknown): string {
     const isName = isObject(error) && typeof name === "string" && /^[A-Z][A-Za-z]{1,40}$/.test(name);
     return (isName ? name : typeof error) + (code === undefined ? "" : ` (${code})`);
   } catch {
-    // A getter that throws.
+    // A getter of the error may throw.
     return typeof error;
   }
 }
@@ -108,7 +108,7 @@ function checkSecret(value: unknown, option: string): string {
   return value;
 }
 
-/** Why a text cannot be the value of a header, such as a key. Never with the text. */
+/** Why a text cannot be the value of a header, such as a key. The problems never hold the text. */
 export function problemsOfSecret(value: string): readonly string[] {
   if (value.trim() === "") return ["is empty"];
   if (/^bearer /i.test(value))

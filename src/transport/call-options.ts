@@ -65,39 +65,39 @@ const framing = /^(connection|content-length|expect|host|keep-alive|te|trailer|t
 /** Headers that carry a key ("Authentication"). The client would overwrite them, and write to its own organization. */
 const keyHeaders: readonly string[] = ["x-api-key", "service-api-key"];
 
-const afterName = /[^\w!#$%&'*+.^`|~-].*/s;
+const afterHeaderName = /[^\w!#$%&'*+.^`|~-].*/s;
 
 /** Proxies and servers read `x_api_key` as `X-API-Key`. */
 function asHeaderIsRead(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z\d]/g, "-");
 }
 
-/** The names in lower case. Its messages show no value. */
+/** The option `headers`, with the names in lower case. Its messages show no value of a header. */
 export const headersOption = optionThat<Readonly<Record<string, string>> | Headers>(
   "an object",
   isRecord,
-).transform((given, { issues }): Readonly<Record<string, string>> => {
+).transform((givenHeaders, { issues }): Readonly<Record<string, string>> => {
   const headers = new Map<string, string>();
   // `Object.entries` of a `Headers` object is empty, and it may be of another implementation than the global one.
-  const isIterable = Symbol.iterator in given;
-  const lost = isIterable ? undefined : objectProblem(given);
-  if (lost !== undefined) issues.push({ code: "custom", message: lost, input: given });
-  // Safe: its type says so.
-  const pairs = isIterable ? (given as Iterable<[string, unknown]>) : Object.entries(given);
+  const isIterable = Symbol.iterator in givenHeaders;
+  const lost = isIterable ? undefined : objectProblem(givenHeaders);
+  if (lost !== undefined) issues.push({ code: "custom", message: lost, input: givenHeaders });
+  // Safe: the option's type says so.
+  const pairs = isIterable ? (givenHeaders as Iterable<[string, unknown]>) : Object.entries(givenHeaders);
   for (const [name, value] of pairs) {
     if (value === undefined) continue;
     // Names that differ only in case are one header, and one value would be lost.
-    const problem = headers.has(name.toLowerCase()) ? "is given twice" : problemOf(name, value);
+    const problem = headers.has(name.toLowerCase()) ? "is given twice" : headerProblem(name, value);
     // A whole header line as the name contains the value, which may be a key.
-    const shown = JSON.stringify(name.replace(afterName, "…"));
-    if (problem) issues.push({ code: "custom", message: `${shown} ${problem}`, input: given });
+    const shownName = JSON.stringify(name.replace(afterHeaderName, "…"));
+    if (problem) issues.push({ code: "custom", message: `${shownName} ${problem}`, input: givenHeaders });
     else headers.set(name.toLowerCase(), value as string);
   }
   return Object.fromEntries(headers);
 });
 
-function problemOf(name: string, value: unknown): string | undefined {
-  if (name === "" || afterName.test(name)) return "is not a header name";
+function headerProblem(name: string, value: unknown): string | undefined {
+  if (name === "" || afterHeaderName.test(name)) return "is not a header name";
   if (framing.test(name)) return "is set or dropped by the runtime";
   if (keyHeaders.includes(asHeaderIsRead(name)))
     return "authenticates, and is no option: another key is another client, withOptions({ apiKey })";
@@ -120,12 +120,12 @@ export const callOptionsSchema = z
   })
   .partial() satisfies z.ZodType<unknown, CallOptions>;
 
-/** Of calls that may add a contact to a list ("States and transitions"). */
+/** The options of calls that may add a contact to a list ("States and transitions"). */
 export const addContactOptionsSchema = callOptionsSchema.extend({
   consent: z.literal("service-decides", { error: 'must be "service-decides", or left out' }).optional(),
 }) satisfies z.ZodType<unknown, AddContactOptions>;
 
-/** Throws a `ConfigurationError` that names the option. */
+/** Parses the options of a call. Throws a `ConfigurationError` that names the option. */
 export function parseCallOptions(
   options: unknown,
   defaults: CallSettings,
@@ -139,9 +139,9 @@ export function parseCallOptions(
 }
 
 /** Throws where a given header is one that the family sends itself: the app id of v2. */
-export function refuseHeader(own: string, given: CallSettings["headers"]): void {
-  for (const name of Object.keys(given))
-    if (asHeaderIsRead(name) === own)
+export function refuseHeader(familyHeader: string, headers: CallSettings["headers"]): void {
+  for (const name of Object.keys(headers))
+    if (asHeaderIsRead(name) === familyHeader)
       throw new ConfigurationError(
         `headers: "${name}" authenticates a v2 call: another app id is another client, withOptions({ appId }). ` +
           "For the v1 calls of a client with both families, give it to a withOptions({ headers }) of their own.",

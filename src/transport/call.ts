@@ -23,11 +23,11 @@ export interface PreparedCall {
   readonly target: string;
   readonly body: string | undefined;
   readonly uniqueIdentifier: string | undefined;
-  /** Whether it may be executed twice: by its options, else by its input. */
+  /** Whether the call may be executed twice: by its options, else by its input. */
   readonly isRepeatable: boolean;
-  /** The keys of the contacts that it writes to. */
+  /** The keys of the contacts that the call writes to. */
   readonly contacts: readonly string[];
-  /** What it says of its contacts; empty for a call without consent. */
+  /** What the call states of its contacts; empty for a call without consent. */
   readonly consents: readonly ConsentWrite[];
 }
 
@@ -37,26 +37,26 @@ export interface Call {
   readonly client: ClientState;
   readonly settings: TransportSettings;
   readonly options: CallSettings;
-  /** On the clock of `performance.now()`. */
+  /** The call's deadline, on the clock of `performance.now()`. */
   readonly deadlineAt: number;
-  /** Of a call that bulk makes; undefined for a call of the user. */
+  /** The gate of a call that bulk makes; undefined for a call of the user. */
   readonly gate: Gate | undefined;
   /** Aborted, with an `AudienceError`, when the call must stop waiting: its caller has left, or its client is closed. */
   readonly stop: AbortController;
   /** What the next attempt sends: the gate may make it anew. */
   request: PreparedCall;
-  /** Its position in the queue of the rate limit, taken before it waited for an earlier write. */
+  /** The call's position in the queue of the rate limit, taken before it waited for an earlier write. */
   position: number | undefined;
-  /** Its response has been decoded: its caller cannot leave any more. */
+  /** The call's response has been decoded: its caller cannot leave any more. */
   isComplete: boolean;
-  /** The error with which its caller has left. */
+  /** The error with which the call's caller has left. */
   left: AudienceError | undefined;
   inFlight: RequestInFlight | undefined;
 }
 
 /** A request whose response has not been read. */
 export interface RequestInFlight {
-  /** That of a call whose caller leaves now. */
+  /** The outcome of the call, should its caller leave now. */
   readonly outcome: Outcome;
   readonly leave: (error: AudienceError) => void;
 }
@@ -92,10 +92,10 @@ export interface ApiResponse {
 export interface ConsentListener {
   /** Whether a write of a client with these families may be one of its organization. */
   concerns(families: readonly FamilyIdentity[]): boolean;
-  /** Before the write is sent; it waits for the promise. At once for a write under way, which does not wait. */
-  begins(said: readonly ConsentWrite[], families: readonly FamilyIdentity[]): Promise<void>;
+  /** Called before a write is sent, which waits for the promise; at once for a write under way, which does not wait. */
+  begins(writes: readonly ConsentWrite[], families: readonly FamilyIdentity[]): Promise<void>;
   /** The outcome of the write; its caller waits for the promise. `applied`: the write as the response names it. */
-  ended(said: readonly ConsentWrite[], outcome: Outcome, applied?: readonly ConsentWrite[]): Promise<void>;
+  ended(writes: readonly ConsentWrite[], outcome: Outcome, applied?: readonly ConsentWrite[]): Promise<void>;
 }
 
 /**
@@ -105,11 +105,11 @@ export interface ConsentListener {
 export interface Gate {
   /** Ends a waiting call; a request in flight continues to its end. */
   readonly stop: AbortSignal;
-  /** Is not notified of the call's consent. */
+  /** The listener that is not notified of the call's consent. */
   readonly listener?: ConsentListener | undefined;
-  /** Before each attempt, once it has its permit, for a second, and its key. Rejects if it must not be sent. */
+  /** Called before each attempt, once it has its permit, for a second, and its key. Rejects if it must not be sent. */
   readonly enter: (call: Call) => Promise<void>;
-  /** Directly before the attempt is sent, with no wait in between: false if it must enter again. */
+  /** Asked directly before the attempt is sent, with no wait in between: false if it must enter the gate again. */
   readonly isOpen: () => boolean;
 }
 
