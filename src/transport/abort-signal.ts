@@ -2,7 +2,7 @@ import { startTimer } from "../timer.ts";
 
 type SharedListener = { callbacks: Set<() => void>; listener: () => void };
 
-/** A signal has one listener for all its calls: Node 20 warns of a leak from the eleventh on. */
+/** An abort signal has one listener for all its calls: Node 20 warns of a leak from the eleventh on. */
 const sharedListeners = new WeakMap<AbortSignal, SharedListener>();
 
 /** Calls back once when a signal aborts, or at once if it is aborted. Returns the function that removes the callback. */
@@ -11,7 +11,7 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
     callback();
     return () => {};
   }
-  const { callbacks, listener } = sharedListeners.get(signal) ?? listen(signal);
+  const { callbacks, listener } = sharedListeners.get(signal) ?? shareListener(signal);
   callbacks.add(callback);
   return () => {
     if (!callbacks.delete(callback) || callbacks.size > 0) return;
@@ -20,7 +20,7 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   };
 }
 
-function listen(signal: AbortSignal): SharedListener {
+function shareListener(signal: AbortSignal): SharedListener {
   const callbacks = new Set<() => void>();
   const listener = () => callbacks.forEach((callback) => callback());
   signal.addEventListener("abort", listener, { once: true });
@@ -28,7 +28,7 @@ function listen(signal: AbortSignal): SharedListener {
   return { callbacks, listener };
 }
 
-/** Waits; rejects with the signal's reason as soon as it is aborted. Keeps the process alive. */
+/** Waits for a delay; rejects with the signal's reason as soon as it is aborted. Keeps the process alive. */
 export async function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   // One millisecond more, because a timer may fire within its last millisecond.

@@ -28,7 +28,7 @@ export interface ApiPromise<T> extends Promise<T> {
   withResponse(): Promise<WithResponse<T>>;
 }
 
-/** `summarize` is called when the response is asked for. */
+/** The Promise of a call's value. `summarize` is called when its response is asked for. */
 export function apiPromise<T, Ended extends { readonly data: T }>(
   call: Promise<Ended>,
   summarize: (ended: Ended) => WithResponse<T>,
@@ -38,7 +38,7 @@ export function apiPromise<T, Ended extends { readonly data: T }>(
   return Object.assign(value, { withResponse: () => value.then(() => call.then(summarize)) });
 }
 
-/** A call that has not begun. */
+/** The Promise of a call that has not begun. */
 export function rejected(reason: unknown): ApiPromise<never> {
   const value = Promise.reject(reason);
   return Object.assign(value, { withResponse: () => value });
@@ -46,7 +46,7 @@ export function rejected(reason: unknown): ApiPromise<never> {
 
 /**
  * Points an error's stack at the line that awaits it, where the runtime can. An error from a timer or an event has no line of
- * the caller. That of a call beyond `maxQueued` was made without a stack, and stays so (D182).
+ * the caller. The error of a call beyond `maxQueued` was made without a stack, and stays so (D182).
  */
 export function showCaller<E>(error: E): E {
   const isBare = error instanceof RateLimitWaitError && !error.stack?.includes("\n");

@@ -15,33 +15,33 @@ export function cancellable(send: Send): Send {
     if (client.closing.signal.aborted) throw new ClientClosedError();
     if (signal?.aborted) throw abortError(signal, call);
     if (!signal && !gate && deadlineMs === Infinity) return await send(call);
-    let reject: (error: AudienceError) => void;
-    const hasLeft = new Promise<never>((_, rejects) => (reject = rejects));
-    const leave = (errorOf: () => AudienceError) => {
+    let rejectCall: (error: AudienceError) => void;
+    const callerLeft = new Promise<never>((_, reject) => (rejectCall = reject));
+    const cancel = (errorOf: () => AudienceError) => {
       if (call.isComplete || call.left) return;
       if (call.inFlight) recordOutcome(call.context, call.inFlight.outcome);
       call.left = errorOf();
       stop.abort(call.left);
       call.inFlight?.leave(call.left);
       client.leaveInBackground(response);
-      reject(call.left);
+      rejectCall(call.left);
     };
     const removeListeners = [
-      signal && onAbort(signal, () => leave(() => abortError(signal, call))),
+      signal && onAbort(signal, () => cancel(() => abortError(signal, call))),
       gate && onAbort(gate.stop, () => stop.abort(abortError(gate.stop, call))),
     ];
-    const cancelTimer = startTimer(() => leave(() => deadlineError(call)), deadlineMs);
+    const cancelDeadline = startTimer(() => cancel(() => deadlineError(call)), deadlineMs);
     const response = send(call);
     try {
-      return await Promise.race([hasLeft, response]);
+      return await Promise.race([callerLeft, response]);
     } finally {
-      cancelTimer();
+      cancelDeadline();
       for (const remove of removeListeners) remove?.();
     }
   };
 }
 
-/** `failure`: the error whose retry would begin after the deadline. */
+/** The error of a call that passes its deadline. `failure`: the error whose retry would begin after the deadline. */
 export function deadlineError(
   { options: { deadlineMs }, context: { outcome } }: Call,
   failure?: AudienceError,

@@ -28,7 +28,7 @@ const connectSyscalls: readonly string[] = ["connect", "getaddrinfo"];
 /** A proxy that opens no connection to the service, in undici's words: it was given the host's name and nothing else. */
 const tunnelRefusal = /^Proxy response \((\d+)\) !== 200 when HTTP Tunneling$/;
 
-/** Node uses the code of a reset connection for this. */
+/** The message of a TLS connection that was never made: Node gives it the code of a reset connection. */
 const beforeTls = /before secure TLS connection was established/;
 
 /** The error for a runtime's network error. Its properties are dropped: they may hold the request and its key. */
@@ -65,33 +65,33 @@ function safeCause(error: unknown, redactor: Redactor): Error | undefined {
 }
 
 /**
- * An unknown failure counts as sent. `code`: the runtime's, such as `ECONNREFUSED`, or a proxy's response; empty if there
- * is none.
+ * What a runtime's error says of the connection; an unknown failure counts as sent. `code`: the runtime's, such as
+ * `ECONNREFUSED`, or a proxy's response; empty if there is none.
  */
 function parseConnectionFailure(error: unknown): {
   reason: ConnectionFailureReason;
   wasSent: boolean;
   code: string;
 } {
-  const chain = causesOf(error);
-  for (const { code, syscall, message } of chain) {
-    const known = findFailure(code);
+  const causes = causesOf(error);
+  for (const { code, syscall, message } of causes) {
+    const known = findKnownFailure(code);
     const isEarly = connectSyscalls.includes(syscall);
     if (!known && !isEarly) continue;
     const [, reason, wasSent] = known ?? ["", "other" as const, false];
     return { reason, wasSent: wasSent && !isEarly && !beforeTls.test(message), code };
   }
-  for (const { message } of chain) {
+  for (const { message } of causes) {
     const status = tunnelRefusal.exec(message)?.[1];
     if (status) return { reason: "other", wasSent: false, code: `the proxy responded ${status}` };
-    const known = findFailure(message);
+    const known = findKnownFailure(message);
     if (known) return { reason: known[1], wasSent: known[2], code: "" };
   }
-  return { reason: "other", wasSent: true, code: chain.find(({ code }) => code !== "")?.code ?? "" };
+  return { reason: "other", wasSent: true, code: causes.find(({ code }) => code !== "")?.code ?? "" };
 }
 
-function findFailure(text: string) {
-  return knownFailures.find(([pattern]) => pattern.test(text));
+function findKnownFailure(codeOrMessage: string) {
+  return knownFailures.find(([pattern]) => pattern.test(codeOrMessage));
 }
 
 /** The error codes of bodies that do not match their `Content-Encoding`. */
@@ -102,13 +102,13 @@ export function isUndecodable(error: unknown): boolean {
   return causesOf(error).some(({ code }) => decompressionCode.test(code));
 }
 
-const text = z.string().catch("");
+const errorText = z.string().catch("");
 
-/** The parts of an error that are used. */
-const causeSchema = z.object({
-  code: text,
-  syscall: text,
-  message: text,
+/** The parts of a runtime's error that are used. */
+const errorSchema = z.object({
+  code: errorText,
+  syscall: errorText,
+  message: errorText,
   cause: z.unknown().optional(),
   errors: z.array(z.unknown()).catch([]),
 });
@@ -118,13 +118,13 @@ const causeSchema = z.object({
  * A custom fetch may throw any value.
  */
 function causesOf(error: unknown) {
-  const found: z.output<typeof causeSchema>[] = [];
-  const open = [error];
-  while (open.length > 0 && found.length < 16) {
-    const next = causeSchema.safeParse(open.shift());
-    if (!next.success) continue;
-    found.push(next.data);
-    open.push(next.data.cause, ...next.data.errors.slice(0, 8));
+  const causes: z.output<typeof errorSchema>[] = [];
+  const unread = [error];
+  while (unread.length > 0 && causes.length < 16) {
+    const { success, data } = errorSchema.safeParse(unread.shift());
+    if (!success) continue;
+    causes.push(data);
+    unread.push(data.cause, ...data.errors.slice(0, 8));
   }
-  return found;
+  return causes;
 }

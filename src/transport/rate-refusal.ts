@@ -42,9 +42,9 @@ export function findRefusal(
   const waitMs = isRecord(finding) ? finding["retryAfterMs"] : undefined;
   if (typeof waitMs === "number" && waitMs >= 0) return { retryAfterMs: waitMs };
   if (typeof finding !== "boolean") {
-    const found = waitMs === undefined ? kindOf(finding) : `{ retryAfterMs: ${kindOf(waitMs)} }`;
+    const returned = waitMs === undefined ? kindOf(finding) : `{ retryAfterMs: ${kindOf(waitMs)} }`;
     throw invalid(
-      `returned ${found}: it must return true, false, or { retryAfterMs } with milliseconds from 0`,
+      `returned ${returned}: it must return true, false, or { retryAfterMs } with milliseconds from 0`,
     );
   }
   const isRefusal = finding || candidate.status === 429;
@@ -53,50 +53,50 @@ export function findRefusal(
 
 /** How long a refusal asks to wait, in milliseconds; undefined if neither header says so. Any other is `isRateLimited`'s. */
 export function refusalWaitMs(headers: Headers): number | undefined {
-  return retryAfterMs(headers) ?? waitOf(headers.get("ratelimit-reset") ?? "", headers);
+  return retryAfterMs(headers) ?? waitOfHeader(headers.get("ratelimit-reset") ?? "", headers);
 }
 
 /** `Retry-After` in milliseconds, rounded up; undefined if it is missing or invalid. */
 export function retryAfterMs(headers: Headers): number | undefined {
-  return waitOf(headers.get("retry-after") ?? "", headers);
+  return waitOfHeader(headers.get("retry-after") ?? "", headers);
 }
 
-const longestMs = Number.MAX_SAFE_INTEGER;
+const longestWaitMs = Number.MAX_SAFE_INTEGER;
 /** 2024: ky's threshold too. A longer wait is meant as a Unix time. */
 const earliestUnixTimeMs = Date.UTC(2024);
 /** Between the values of a header that was given twice: the comma after a weekday belongs to its date. */
-const betweenValues = /(?<=\d|GMT),\s*/i;
+const betweenHeaderValues = /(?<=\d|GMT),\s*/i;
 
 /** The longest wait that the header names: a gateway may have added its own to the service's. */
-function waitOf(header: string, headers: Headers): number | undefined {
-  const waits = header.split(betweenValues).flatMap((value) => waitOfOne(value, headers) ?? []);
+function waitOfHeader(header: string, headers: Headers): number | undefined {
+  const waits = header.split(betweenHeaderValues).flatMap((value) => waitOfValue(value, headers) ?? []);
   return waits.length > 0 ? Math.max(...waits) : undefined;
 }
 
-/** Of a number of seconds, a date, or a Unix time, which some services give in milliseconds. */
-function waitOfOne(value: string, headers: Headers): number | undefined {
+/** The wait of one header value: a number of seconds, a date, or a Unix time, which some services give in milliseconds. */
+function waitOfValue(value: string, headers: Headers): number | undefined {
   if (!/^\d+(\.\d+)?(e\d+)?$/i.test(value)) return waitUntil(parseDate(value), headers);
   const givenMs = Math.ceil(Number(value) * 1_000);
   if (givenMs < earliestUnixTimeMs) return givenMs;
   return waitUntil(givenMs < earliestUnixTimeMs * 1_000 ? givenMs : givenMs / 1_000, headers);
 }
 
-function waitUntil(endMs: number | undefined, headers: Headers): number | undefined {
-  if (endMs === undefined) return undefined;
-  return Math.min(Math.max(0, endMs - responseTime(headers)), longestMs);
+function waitUntil(retryAtMs: number | undefined, headers: Headers): number | undefined {
+  if (retryAtMs === undefined) return undefined;
+  return Math.min(Math.max(0, retryAtMs - responseTime(headers)), longestWaitMs);
 }
 
-/** The service's time of day if it says so: the local clock may be wrong. */
+/** The time of the response, by the service's clock if its header says so: the local clock may be wrong. */
 function responseTime(headers: Headers): number {
   return parseDate(headers.get("date") ?? "") ?? Date.now();
 }
 
 /** The three date formats of HTTP, and ISO 8601: `Date.parse` alone accepts any number as a year. */
-const date = /^((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\d{4}-\d\d-\d\dT)/i;
+const dateFormat = /^((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\d{4}-\d\d-\d\dT)/i;
 const hasZone = /(GMT|UTC?|Z|[+-]\d\d:?\d\d)$/i;
 
 function parseDate(value: string): number | undefined {
-  if (!date.test(value)) return undefined;
+  if (!dateFormat.test(value)) return undefined;
   // HTTP dates are UTC, also in the format without a zone.
   const time = Date.parse(hasZone.test(value) ? value : `${value} GMT`);
   return Number.isNaN(time) ? undefined : time;

@@ -30,24 +30,24 @@ export interface RetryPolicy {
   readonly isRepeatable: boolean;
   /** Whether a limiter makes all calls wait as long as a refusal asks. */
   readonly hasLimiter: boolean;
-  /** Whether it waits however often it is refused for its rate, as a row of bulk does. */
+  /** Whether the call waits however often it is refused for its rate, as a row of bulk does. */
   readonly isPatient: boolean;
-  /** From 0 to 1. */
+  /** A number from 0 to 1, for the backoff. */
   readonly random: () => number;
 }
 
 /** The attempt that follows a failed one. */
 export interface NextAttempt {
   readonly waitMs: number;
-  /** The limiter's pause is the wait: the attempt joins the queue at once. */
+  /** The limiter's pause is the wait: the retry joins the queue at once. */
   readonly isInPause: boolean;
-  /** Whether it is one of `maxRetries`. */
+  /** Whether the retry is one of `maxRetries`. */
   readonly isCounted: boolean;
-  /** Whether it goes to the front of the queue. */
+  /** Whether the retry goes to the front of the queue. */
   readonly isInFront: boolean;
 }
 
-/** The attempt that follows this end after so many retries; undefined: none. */
+/** Plans the attempt that follows this end after so many retries; undefined: no retry. */
 export function planRetry(end: FailedEnd, retries: number, policy: RetryPolicy): NextAttempt | undefined {
   switch (end.kind) {
     case "new-key":
