@@ -11,7 +11,7 @@ export interface CloseOptions {
   /** Whether the calls that wait are sent first, retries included. Default: no; they reject. */
   drain?: boolean | undefined;
   /**
-   * The longest time for that, in milliseconds: the calls that still wait then reject. Requests in flight end, or pass
+   * The longest time for the drain, in milliseconds: the calls that still wait then reject. Requests in flight end, or pass
    * their own `timeoutMs`. Default: none.
    */
   timeoutMs?: number | undefined;
@@ -26,9 +26,9 @@ const closeOptionsSchema = z.strictObject({
 export class ClientState {
   readonly limiter: ClientLimiter;
   readonly redactor: Redactor;
-  /** Of the writes, by the keys of their contacts. */
+  /** The turns of the writes, by the keys of their contacts. */
   readonly turns = new Turns();
-  /** The results of the calls, by what makes them stop waiting. */
+  /** The results of the calls under way, by the controller that stops their waiting. */
   readonly underWay = new Map<AbortController, Promise<unknown>>();
   readonly closing = new AbortController();
   readonly #background = new Set<Promise<unknown>>();

@@ -9,7 +9,7 @@ import type { FamilyAccess } from "./api-key.ts";
 import { refuseHeader, type CallSettings } from "./call-options.ts";
 import type { PreparedCall } from "./call.ts";
 
-/** With what a call is prepared, beside its input. */
+/** What a call is prepared with, beside its input. */
 interface Preparation {
   readonly access: FamilyAccess;
   readonly options: CallSettings;
@@ -25,25 +25,25 @@ export function prepareCall<Body, Output>(
   input: EndpointInput,
   { access, options, newEventId = randomUuid }: Preparation,
 ): PreparedCall {
-  for (const own of Object.keys(access.headers)) refuseHeader(own, options.headers);
+  for (const header of Object.keys(access.headers)) refuseHeader(header, options.headers);
   const { method, path, query: querySchema } = endpoint;
   const { params = {}, query: givenQuery, body } = withoutPrototype(input);
   const issues: ValidationIssue[] = [];
   const filledPath = path.includes("{") ? fillPath(path, params, issues) : path;
   const query = querySchema && validate(querySchema, givenQuery, issues);
   const schema = typeof endpoint.body === "function" ? endpoint.body(options.given) : endpoint.body;
-  const given = endpoint.read ? endpoint.read(body) : body;
+  const givenBody = endpoint.read ? endpoint.read(body) : body;
   // Safe: without a schema Body is undefined.
-  const valid = (schema && validate(schema, given, issues)) as Body;
+  const validBody = (schema && validate(schema, givenBody, issues)) as Body;
   if (issues.length > 0) throw new ValidationError(issues);
-  const sent = endpoint.complete ? endpoint.complete(valid, newEventId) : valid;
+  const sent = endpoint.complete ? endpoint.complete(validBody, newEventId) : validBody;
   const request = endpoint.request?.(sent) ?? { path: filledPath, query, body: sent };
   // Safe: the schema allows only strings, numbers and booleans, which become strings.
   const search = request.query ? String(new URLSearchParams(request.query as Record<string, string>)) : "";
   const contacts = (method !== "GET" && endpoint.contactsOf?.(sent)) || [];
   const consents = (method !== "GET" && endpoint.consentsOf?.(sent)) || [];
   return {
-    // Safe: it gets only what its own schema has accepted.
+    // Safe: the endpoint gets only what its own schema has accepted.
     endpoint: endpoint as Endpoint<unknown, unknown>,
     access,
     options,
@@ -56,7 +56,7 @@ export function prepareCall<Body, Output>(
     contacts,
     consents: consents
       .filter(({ consent }) => consent.size > 0)
-      .map((said) => ({ ...said, contacts: said.contacts.filter(isOnePersons) })),
+      .map((write) => ({ ...write, contacts: write.contacts.filter(isOnePersons) })),
   };
 }
 
@@ -66,9 +66,9 @@ function fillPath(
   issues: ValidationIssue[],
 ): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = params[name];
-    const problem = problemOfId(value);
-    if (problem === undefined) return encodeURIComponent(value as string);
+    const id = params[name];
+    const problem = problemOfId(id);
+    if (problem === undefined) return encodeURIComponent(id as string);
     issues.push({
       path: [name],
       code: "invalid_id",
@@ -78,11 +78,11 @@ function fillPath(
   });
 }
 
-function problemOfId(value: unknown): string | undefined {
-  if (typeof value !== "string") return mustBe("a string", value);
-  if (value.trim() === "") return "is empty";
-  // Even percent-encoded, these two change the path ("Endpoints").
-  if (value === "." || value === "..") return `${value} is not an id`;
-  if (/\p{Surrogate}/u.test(value)) return "holds half a character";
+function problemOfId(id: unknown): string | undefined {
+  if (typeof id !== "string") return mustBe("a string", id);
+  if (id.trim() === "") return "is empty";
+  // Even percent-encoded, these two ids change the path ("Endpoints").
+  if (id === "." || id === "..") return `${id} is not an id`;
+  if (/\p{Surrogate}/u.test(id)) return "holds half a character";
   return undefined;
 }

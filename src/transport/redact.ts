@@ -15,17 +15,17 @@ const rememberedGrams = 160_000;
 export class Redactor {
   /** Substrings of the keys: one lookup for each position of a string, however many keys there are. */
   readonly #gramsForGood = new Set<string>();
-  /** Those of rotated keys, the latest last. */
+  /** Substrings of rotated keys, the latest last. */
   readonly #grams = new Set<string>();
   readonly #lengths = new Set<number>();
 
-  /** Of a key that is an option. */
+  /** Remembers a key that is an option. */
   rememberForGood(key: string): string {
     for (const gram of this.#gramsOf(key)) this.#gramsForGood.add(gram);
     return key;
   }
 
-  /** Of a key that a function gave: a service may echo one that was rotated a moment ago. */
+  /** Remembers a key that a function gave: a service may echo one that was rotated a moment ago. */
   remember(key: string): string {
     for (const gram of this.#gramsOf(key)) {
       this.#grams.delete(gram);
@@ -38,7 +38,7 @@ export class Redactor {
     return key;
   }
 
-  /** Plain, URL-encoded, and as in a JSON string. */
+  /** The substrings of a key: plain, URL-encoded, and as in a JSON string. */
   #gramsOf(key: string): string[] {
     return [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)].flatMap((form) => {
       const length = Math.min(gramLength, form.length);
@@ -48,26 +48,26 @@ export class Redactor {
   }
 
   string(string: string): string {
-    let result = "";
+    let redacted = "";
     let copied = 0;
     for (let at = 0; at < string.length; at++) {
       for (const length of this.#lengths) {
         const gram = string.slice(at, at + length);
         if (!this.#grams.has(gram) && !this.#gramsForGood.has(gram)) continue;
         // Overlapping matches become one mask.
-        if (at > copied || copied === 0) result += string.slice(copied, at) + mask;
+        if (at > copied || copied === 0) redacted += string.slice(copied, at) + mask;
         copied = Math.max(copied, at + length);
       }
     }
-    return result + string.slice(copied);
+    return redacted + string.slice(copied);
   }
 
   /** Redacts parsed JSON, the names of keys too. */
   json(value: unknown): unknown {
     if (typeof value === "string") return this.string(value);
     if (typeof value === "number") {
-      const text = String(value);
-      return this.string(text) === text ? value : this.string(text);
+      const redacted = this.string(String(value));
+      return redacted === String(value) ? value : redacted;
     }
     if (Array.isArray(value)) return value.map((each) => this.json(each));
     if (!isObject(value)) return value;
@@ -85,7 +85,7 @@ export class Redactor {
         Object.assign(issue, { path: this.json(issue.path), message: this.string(issue.message) });
   }
 
-  /** Redacts the names in the error that a function throws. */
+  /** Redacts the error that a function throws. */
   guard<Result>(act: () => Result): Result {
     try {
       return act();
@@ -96,16 +96,16 @@ export class Redactor {
   }
 
   headers(headers: Headers): Headers {
-    const result = new Headers();
+    const redacted = new Headers();
     headers.forEach((value, name) => {
       // The mask is not a valid header name, so the header is dropped.
-      if (this.string(name) === name) result.append(name, this.string(value));
+      if (this.string(name) === name) redacted.append(name, this.string(value));
     });
-    return result;
+    return redacted;
   }
 }
 
-/** Replaces e-mail addresses, also encoded ones, and numbers of seven digits or more, as of a phone. */
+/** Masks e-mail addresses, also encoded ones, and numbers of seven digits or more, as of a phone. */
 export function maskAddresses(text: string): string {
   const masked = text.replace(/(?<!\S)\S*(@|%40)\S*/g, "…");
   return masked.replace(/\d[\d\s()./-]*\d/g, (number) =>

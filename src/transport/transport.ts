@@ -43,12 +43,12 @@ export class Transport {
   }
 
   family(access: FamilyAccess): CallEndpoint {
-    return (endpoint, input, given) => {
+    return (endpoint, input, givenOptions) => {
       // Anything in the process may have changed what all objects inherit.
       Object.setPrototypeOf(endpoint, null);
       return this.start(endpoint, input, () => {
-        this.refuseFullQueue(given);
-        const options = parseCallOptions(given, this.#settings.call, endpoint.options);
+        this.refuseFullQueue(givenOptions);
+        const options = parseCallOptions(givenOptions, this.#settings.call, endpoint.options);
         return prepareCall(endpoint, input, { access, options });
       });
     };
@@ -99,15 +99,15 @@ export class Transport {
       const tracing = settings.callTracing?.hasSubscribers ? settings.callTracing : undefined;
       const prepared = tracing ? undefined : prepare();
       const stop = new AbortController();
-      const run = () => {
+      const sendCall = () => {
         const request = prepared ?? prepare();
         const { options } = request;
         context.uniqueIdentifier = request.uniqueIdentifier;
         const deadlineAt = performance.now() + options.deadlineMs;
-        const state = { position: undefined, isComplete: false, left: undefined, inFlight: undefined };
-        return send({ context, client, settings, options, deadlineAt, gate, stop, request, ...state });
+        const beginning = { position: undefined, isComplete: false, left: undefined, inFlight: undefined };
+        return send({ context, client, settings, options, deadlineAt, gate, stop, request, ...beginning });
       };
-      const response = tracing ? traceCall(context, tracing, run) : run();
+      const response = tracing ? traceCall(context, tracing, sendCall) : sendCall();
       const ended = this.#ended<Output>(response, context, { stop, caller: new Error() });
       client.underWay.set(stop, ended);
       return apiPromise(ended, ({ data, response: { status, headers, url } }) => {
@@ -116,7 +116,7 @@ export class Transport {
         return { data, response: summary, attempts: context.attempts, queuedMs: context.queuedMs };
       });
     } catch (error) {
-      this.#complete(error, context);
+      this.#completeError(error, context);
       return rejected(showCaller(error));
     }
   }
@@ -127,18 +127,18 @@ export class Transport {
     { stop, caller }: { stop: AbortController; caller: Error },
   ): Promise<ApiResponse & { readonly data: Output }> {
     try {
-      // Safe: the endpoint has decoded it.
+      // Safe: the endpoint has decoded the response.
       return (await response) as ApiResponse & { readonly data: Output };
     } catch (error) {
-      this.#complete(error, context);
+      this.#completeError(error, context);
       throw showCall(error, caller);
     } finally {
       this.client.underWay.delete(stop);
     }
   }
 
-  /** Adds to the error of a call what is known of the call, and takes out the keys. */
-  #complete(error: unknown, context: CallContext): void {
+  /** Completes the error of a call: adds the request and the outcome of the call, and takes out the keys. */
+  #completeError(error: unknown, context: CallContext): void {
     this.client.redactor.error(error);
     const { attempts: sent, outcome, uniqueIdentifier } = context;
     /* v8 ignore next -- @preserve a defect of our own, or an error of a row's isCurrent */
@@ -160,8 +160,8 @@ function inputIdentifier<Body>(
 ): string | undefined {
   try {
     // Safe: only a string is returned, and errors are caught.
-    const given: unknown = identifierOf?.(body as Body);
-    return typeof given === "string" && given !== "" ? given : undefined;
+    const identifier: unknown = identifierOf?.(body as Body);
+    return typeof identifier === "string" && identifier !== "" ? identifier : undefined;
   } catch {
     // The body is not an object: the validation error says so.
     return undefined;
