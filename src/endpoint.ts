@@ -59,9 +59,9 @@ export interface Endpoint<Body, Output> {
   readonly consentsOf?: (body: unknown) => readonly ConsentWrite[];
   /** What the response adds to a write of consent: further keys of the contact, and the service's decision. */
   appliedTo?(output: Output, sent: Body): { contacts: readonly string[]; consent?: Consent };
-  /** For the error of its 404: what may have been given instead of an id, and where the ids are shown. */
+  /** For the error of a 404: what may have been given instead of an id, and where the ids are shown. */
   readonly idHint?: string;
-  /** Whether its 404 may have written all the same ("Endpoints", add-to-list, 6). Default: no. */
+  /** Whether a 404 may have written all the same ("Endpoints", add-to-list, 6). Default: no. */
   readonly mayHaveWrittenOn404?: (body: Body) => boolean;
   /** The response is not documented: which bodies that are not JSON are a success. Default: none. */
   readonly acceptsText?: (contentType: string) => boolean;

@@ -57,7 +57,7 @@ export interface ResponseFacts {
 
 /** One problem of an input. `path` leads to the field: `["identifiers", 0, "consent", "ip"]`. */
 export interface ValidationIssue {
-  /** Empty for the input itself. */
+  /** The path to the field; empty for the input itself. */
   readonly path: (string | number)[];
   /** zod's code, such as `"too_big"` or `"unrecognized_keys"`. */
   readonly code: string;

@@ -15,11 +15,11 @@ import { describeIssues, printableLines } from "./values/in-words.ts";
 export type { ConnectionFailureReason, ErrorRequest, Outcome, RateLimitWindow, ValidationIssue };
 
 // A registered symbol: the ESM build knows errors of the CommonJS build, and one copy those of another.
-const brand = Symbol.for("audience-sdk.error");
+const errorBrand = Symbol.for("audience-sdk.error");
 
 /** Whether a value is an error of this package, of any copy or module format. Then branch on its `code`. */
 export function isAudienceError(value: unknown): value is AnyAudienceError {
-  return typeof value === "object" && value !== null && brand in value;
+  return typeof value === "object" && value !== null && errorBrand in value;
 }
 
 /**
@@ -44,11 +44,11 @@ export abstract class AudienceError extends Error {
 
   /** `facts` are the further properties of a class; undefined ones are left out. */
   constructor(message: string, outcome: Outcome, facts: Readonly<Record<string, unknown>> = {}) {
-    const { cause, ...own } = facts;
+    const { cause, ...ownFacts } = facts;
     super(printableLines(message), cause === undefined ? undefined : { cause });
     this.outcome = outcome;
-    assignFacts(this, own);
-    Object.defineProperty(this, brand, { value: true });
+    assignFacts(this, ownFacts);
+    Object.defineProperty(this, errorBrand, { value: true });
   }
 
   /** All public properties and the message, for structured logs. */

@@ -1,4 +1,4 @@
-interface Globals {
+interface RuntimeGlobals {
   readonly process?: {
     readonly versions?: Readonly<Record<string, string | undefined>>;
     readonly env?: Readonly<Record<string, string | undefined>>;
@@ -12,7 +12,7 @@ interface Globals {
  * A feature of the runtime; undefined where it is missing or forbidden. Deno throws where a permission is missing
  * (`--allow-env`), the edge runtime of Next.js at every function of `process`.
  */
-export function ofRuntime<Feature>(read: (globals: Globals) => Feature): Feature | undefined {
+export function ofRuntime<Feature>(read: (globals: RuntimeGlobals) => Feature): Feature | undefined {
   try {
     return read(globalThis);
   } catch {

@@ -1,4 +1,4 @@
-/** A longer timer would fire at once. */
+/** A timer with a longer delay would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 /** A punctual timer fires within this time. */
 const punctualMs = 2;
@@ -10,7 +10,7 @@ type SetTimer = (callback: () => void, delayMs: number) => ReturnType<typeof set
 
 /**
  * Calls back after a delay; never if it is longer than a timer can be (24 days): `Infinity` means "never". Returns the
- * function that cancels it. What it waits for may have arrived while the event loop was blocked, and timers are due before
+ * function that cancels the timer. The event may have come while the event loop was blocked, and timers are due before
  * sockets are read. So a second timer ends each delay: its last millisecond, or about as long as the first was late (D109).
  */
 export function startTimer(
@@ -19,12 +19,12 @@ export function startTimer(
   setTimer: SetTimer = setTimeout,
 ): () => void {
   if (delayMs > longestTimerMs) return () => {};
-  const firstMs = Math.max(0, delayMs - 1);
-  const dueAt = performance.now() + firstMs;
+  const firstDelayMs = Math.max(0, delayMs - 1);
+  const dueAt = performance.now() + firstDelayMs;
   let timer = setTimer(() => {
     const lateMs = performance.now() - dueAt;
     const graceMs = Math.min(Math.max(lateMs, shortestGraceMs), longestGraceMs);
     timer = setTimer(callback, lateMs <= punctualMs ? 1 : graceMs);
-  }, firstMs);
+  }, firstDelayMs);
   return () => clearTimeout(timer);
 }
