@@ -75,7 +75,8 @@ export class ValidationError extends AudienceError {
   declare readonly issues: readonly ValidationIssue[];
 
   constructor(issues: readonly ValidationIssue[]) {
-    super(describeIssues(issues), "not-sent", { issues });
+    const shown = issues.map((issue) => ({ ...issue, message: printableLines(issue.message) }));
+    super(describeIssues(shown), "not-sent", { issues: shown });
   }
 }
 

@@ -157,7 +157,7 @@ const eventWithIdSchema = v1EventSchema.superRefine((event, { addIssue }) => {
 const anyWriteSchema = z.looseObject({ operation: z.enum(Object.keys(operations)) });
 
 function operationOf(write: unknown): Write["operation"] | undefined {
-  const operation = isRecord(write) ? write["operation"] : undefined;
+  const operation = isRecord(write) && Object.hasOwn(write, "operation") ? write["operation"] : undefined;
   // Safe: a key of `operations`.
   return typeof operation === "string" && Object.hasOwn(operations, operation)
     ? (operation as Write["operation"])
@@ -170,9 +170,10 @@ export function isWrite(value: unknown): value is Write {
 }
 
 /** Throws a `ValidationError` that names the members by which a value is no write. */
-function parseWrite(write: unknown): Write {
-  if (!isRecord(write) || write["operation"] === undefined) {
-    const message = `must be one write, as write.v1.customers.upsert(contact) gives it, not ${kindOf(write)}`;
+function parseWrite(given: unknown): Write {
+  const write = isRecord(given) ? withoutPrototype(given) : undefined;
+  if (write?.["operation"] === undefined) {
+    const message = `must be one write, as write.v1.customers.upsert(contact) gives it, not ${kindOf(given)}`;
     throw new ValidationError([{ path: [], code: "invalid_type", message }]);
   }
   const operation = operationOf(write);

@@ -111,7 +111,7 @@ export interface BulkProgress extends Readonly<BulkCounts> {
   readonly kept: number;
   /** Rows per minute over the last minute, without skipped and superseded rows. */
   readonly ratePerMinute: number;
-  /** The time for the rows still to be sent, in milliseconds, by the calls of a row so far; present if `total` is known. */
+  /** The time for the rows still to be sent, in milliseconds, by the calls of a row so far; present if `total` is known and the calls are limited. */
   readonly etaMs?: number;
 }
 

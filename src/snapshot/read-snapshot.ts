@@ -45,7 +45,7 @@ export interface SnapshotProgress {
   readonly done: number;
   /** The number of all contacts, if the service tells it. */
   readonly total?: number;
-  /** The time for the remaining pages of the read, in milliseconds, from the rate limiter; present if `total` is known. */
+  /** The time for the remaining pages of the read, in milliseconds; present if `total` is known and the calls are limited. */
   readonly etaMs?: number;
 }
 

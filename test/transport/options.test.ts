@@ -9,6 +9,7 @@ import {
   RateLimitWaitError,
   V1Client,
   V2Client,
+  type Write,
   write,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
@@ -533,6 +534,22 @@ describe("A property that all objects inherit", () => {
     ["allowInsecureHttp", true, { ...offline, baseUrl: "http://far.example", baseUrlV2: undefined }],
   ])("gives a constructor no %s", async (name, value, options) => {
     await expect(withInherited(name, value, () => new AudienceClient(options))).rejects.toThrow(name);
+  });
+
+  it.each<[string, unknown]>([
+    ["contact", { email: stranger, email_opt_in: "SUBSCRIBED" }],
+    ["operation", "v1.customers.upsert"],
+  ])("is no %s of a write that has none", async (name, value) => {
+    const { mock, audience } = mockedClient();
+    const parts: Partial<Write> = { operation: "v1.customers.upsert", contact: { email } };
+    // Safe: it lacks what all objects inherit.
+    const given = { ...parts, [name]: undefined } as Write;
+    Reflect.deleteProperty(given, name);
+
+    const refused = await withInherited(name, value, () => failureOf(audience.send(given)));
+
+    expect(refused).toMatchObject({ code: "validation" });
+    expect(mock.requests).toEqual([]);
   });
 
   it("is an option if a class below Object.prototype has it", async () => {

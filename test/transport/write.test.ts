@@ -341,6 +341,16 @@ describe("A schema", () => {
     expect(sent()).toEqual([{ eventName: "order", contact, uniqueIdentifier, ...data }]);
   });
 
+  it("may say anything: what does not show is written out in the message of its issue", async () => {
+    const { send } = defining({
+      order: schemaThat(() => ({ issues: [{ message: "no\u202etotal\u200b" }] })),
+    });
+
+    const { issues } = (await failureOf(send("order", { contact, eventData: {} }))) as ValidationError;
+
+    expect(issues.map(({ message }) => message)).toEqual(["no\\u202etotal\\u200b"]);
+  });
+
   const total = { contact, eventData: { total: 1 } };
   const refusing = (issues: unknown) => schemaThat(() => ({ issues }));
 
