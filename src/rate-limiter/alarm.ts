@@ -1,12 +1,12 @@
-/** While calls wait, it rings at least this often: a timer of more than 24 days would fire at once. */
+/** While calls wait, the alarm rings at least this often: a timer of more than 24 days would fire at once. */
 export const longestSleepMs = 60_000;
 
-/** The timer of the calls that wait, which keeps the process alive meanwhile. */
+/** The timer that wakes the calls that wait. It keeps the process alive meanwhile. */
 export class Alarm {
   readonly #ring: () => void;
   readonly #clock: () => number;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** `Infinity` while it is not set. */
+  /** `Infinity` while the alarm is not set. */
   #ringsAt = Infinity;
 
   constructor(ring: () => void, clock: () => number) {
@@ -14,7 +14,7 @@ export class Alarm {
     this.#clock = clock;
   }
 
-  /** Rings at this time, or before. */
+  /** The alarm rings at this time, or before. */
   setBy(at: number): void {
     if (at >= this.#ringsAt) return;
     this.clear();

@@ -5,57 +5,57 @@ import { type KeepingOptions, limiterOptionsSchema, type RateLimiterOptions } fr
 import { joinedSnapshot } from "./limiter-snapshot.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
-const key = Symbol.for("audience-sdk.rate-limiters");
+const limitersKey = Symbol.for("audience-sdk.rate-limiters");
 
-/** The limiters of the services of this process, by each of their origins. */
-type Services = Map<string, RateLimiter>;
+/** The limiters of the services of this process, by each origin of a service. */
+type LimiterMap = Map<string, RateLimiter>;
 
 /** Shared by both module formats and all copies of the package. */
-function servicesOfProcess(): Services {
+function limitersOfProcess(): LimiterMap {
   // Only this function writes the property, here or in another copy of the package, and always with such a map.
-  const shared = globalThis as { [key]?: Services };
-  return (shared[key] ??= new Map());
+  const shared = globalThis as { [limitersKey]?: LimiterMap };
+  return (shared[limitersKey] ??= new Map());
 }
 
 /** The origins become those of one service, whose limiter counts for all: origins that share a client are one ("Limits": per IP). */
-function joinService(services: Services, origins: readonly string[], reserve: number | undefined): void {
-  const joined = new Set(origins.flatMap((origin) => services.get(origin) ?? []));
+function joinService(limiters: LimiterMap, origins: readonly string[], reserve: number | undefined): void {
+  const joined = new Set(origins.flatMap((origin) => limiters.get(origin) ?? []));
   const [first, ...others] = joined;
   const limiter =
     first && others.length === 0
       ? first
       : new RateLimiter({ snapshot: joinedSnapshot([...joined].map((each) => each.snapshot())) });
   const reserves = [...[...joined].map(({ ownReserve }) => ownReserve), reserve];
-  // Where two of them differ it throws, before anything is joined.
+  // Where two reserves differ this throws, before any limiter is joined.
   for (const own of reserves) if (own !== undefined) limiter.setReserve(own);
-  for (const origin of origins) services.set(origin, limiter);
-  for (const [origin, before] of services) if (joined.has(before)) services.set(origin, limiter);
+  for (const origin of origins) limiters.set(origin, limiter);
+  for (const [origin, before] of limiters) if (joined.has(before)) limiters.set(origin, limiter);
   for (const before of joined) if (before !== limiter) before.moveTo(limiter);
 }
 
 /** The limiter of a client: one of its own, none, or that of its service. */
 export class ClientLimiter {
   readonly #own: RateLimiter | undefined;
-  /** Set for the limiter of a service: it is another one when the service joins another. */
-  readonly #services: Services | undefined;
+  /** Set for the limiter of a service, which is another one when the service joins another. */
+  readonly #limiters: LimiterMap | undefined;
   #origin: string | undefined;
 
   constructor(limiter: RateLimiter | "of the service" | undefined) {
-    if (limiter === "of the service") this.#services = servicesOfProcess();
+    if (limiter === "of the service") this.#limiters = limitersOfProcess();
     else this.#own = limiter;
   }
 
   get current(): RateLimiter | undefined {
-    return this.#origin === undefined ? this.#own : this.#services?.get(this.#origin);
+    return this.#origin === undefined ? this.#own : this.#limiters?.get(this.#origin);
   }
 
   /** A client, or a view of it, has these origins, and perhaps a `reserve` for its limiter. */
   join(origins: readonly string[], reserve: number | undefined): void {
-    if (!this.#services) {
+    if (!this.#limiters) {
       if (reserve !== undefined) this.#own?.setReserve(reserve);
       return;
     }
-    joinService(this.#services, [...origins, ...(this.#origin === undefined ? [] : [this.#origin])], reserve);
+    joinService(this.#limiters, [...origins, ...(this.#origin === undefined ? [] : [this.#origin])], reserve);
     this.#origin ??= origins[0];
   }
 }
@@ -74,7 +74,7 @@ export function limiterOf(option: LimiterOption, isLifted: boolean): ClientLimit
   return new ClientLimiter(isWorkers ? new RateLimiter() : "of the service");
 }
 
-/** What the option says of the limiter that the client keeps. */
+/** The options `rateLimiter` of a client that keeps the limiter of its service. */
 export function parseKept(option: LimiterOption): KeepingOptions {
   if (!keepsTheLimiter(option)) return withoutPrototype({});
   return parseOptions(limiterOptionsSchema, option ?? {}, "rateLimiter");
@@ -88,7 +88,7 @@ export function keepsTheLimiter(option: LimiterOption): option is KeepingOptions
   return given.every(([name]) => ["maxWaitMs", "maxQueued", "reserve"].includes(name));
 }
 
-/** Known by its methods: the limiter of the CommonJS build is not an instance of the ESM build's class. */
+/** Known by its methods: a limiter of the CommonJS build is no instance of the ESM build's class. */
 function isLimiter(option: RateLimiter | RateLimiterOptions): option is RateLimiter {
   return hasMethods(option, "acquire");
 }
