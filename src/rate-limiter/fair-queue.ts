@@ -3,7 +3,7 @@ import type { PermitUse } from "./sliding-window-log.ts";
 
 /** The right to send one request. */
 export interface Permit {
-  /** Gives it back. The first call counts; the others then do nothing. */
+  /** Gives the permit back. The first call counts; the others then do nothing. */
   release(use: PermitUse): void;
 }
 
@@ -36,21 +36,21 @@ export interface ExpectedWait {
 
 export interface Waiter {
   readonly level: number;
-  /** It is of priority 9. */
+  /** The waiting call is of priority 9. */
   readonly isLast: boolean;
   /** Of two calls of a client at a level, the one with the lower position goes first. */
   readonly position: number;
   readonly client: object;
   readonly deadlineAt: number;
-  /** Its `maxQueued` if it found so many waiting, else Infinity. */
+  /** The call's `maxQueued` if it found so many in the queue, else Infinity. */
   readonly maxQueued: number;
   readonly request: PermitRequest;
-  /** It gets its permit, or none. */
+  /** The call gets its permit, or none. */
   readonly resolve: (permit: Permit | Promise<Permit>) => void;
   readonly reject: (reason: unknown) => void;
-  /** Tells its wait to the call, if it wants to know. */
+  /** Tells the expected wait to the call, if it wants to know. */
   readonly tellWait: ((wait: ExpectedWait) => void) | undefined;
-  /** Listens to its signal. */
+  /** Listens to the call's signal. */
   readonly abort: () => void;
 }
 
@@ -66,13 +66,13 @@ export function levelOf(priority: number, isRequeued: boolean): number {
 export class FairQueue {
   /** The clients that wait at each level, the next one first: a Map keeps the order of insertion. */
   readonly #levels = Array.from({ length: lastLevels.last + 1 }, () => new Map<object, Waiter[]>());
-  readonly #sizes = this.#levels.map(() => 0);
+  readonly #levelSizes = this.#levels.map(() => 0);
 
   get size(): number {
     return this.sizeUpTo(lastLevels.last);
   }
 
-  /** The calls up to the end of a class: those of priority 9 go after the others. */
+  /** The number of calls in the queue up to the end of a class: priority 9 goes after the others. */
   sizeOfClass(isLast: boolean): number {
     return this.sizeUpTo(isLast ? lastLevels.last : lastLevels.others);
   }
@@ -83,19 +83,19 @@ export class FairQueue {
 
   add(waiter: Waiter): void {
     const level = this.#level(waiter);
-    const own = level.get(waiter.client) ?? [];
-    // Nearly always at the end.
-    own.splice(own.findLastIndex(({ position }) => position < waiter.position) + 1, 0, waiter);
-    level.set(waiter.client, own);
-    this.#sizes[waiter.level]! += 1;
+    const queue = level.get(waiter.client) ?? [];
+    // A new waiter goes nearly always to the end.
+    queue.splice(queue.findLastIndex(({ position }) => position < waiter.position) + 1, 0, waiter);
+    level.set(waiter.client, queue);
+    this.#levelSizes[waiter.level]! += 1;
   }
 
   remove(waiter: Waiter): void {
     const level = this.#level(waiter);
-    const own = level.get(waiter.client)!; // it waits there
-    own.splice(indexOf(own, waiter), 1);
-    if (own.length === 0) level.delete(waiter.client);
-    this.#sizes[waiter.level]! -= 1;
+    const queue = level.get(waiter.client)!; // it waits there
+    queue.splice(indexOf(queue, waiter), 1);
+    if (queue.length === 0) level.delete(waiter.client);
+    this.#levelSizes[waiter.level]! -= 1;
   }
 
   get head(): Waiter | undefined {
@@ -106,23 +106,23 @@ export class FairQueue {
   /** A call has its turn: its client goes to the end of its level. */
   rotate(waiter: Waiter): void {
     const level = this.#level(waiter);
-    const own = level.get(waiter.client)!; // it waits there
+    const queue = level.get(waiter.client)!; // it waits there
     level.delete(waiter.client);
-    level.set(waiter.client, own);
+    level.set(waiter.client, queue);
   }
 
   /** The number of calls at a level and those before it. */
   sizeUpTo(level: number): number {
     let sum = 0;
-    for (let at = 0; at <= level; at += 1) sum += this.#sizes[at]!;
+    for (let at = 0; at <= level; at += 1) sum += this.#levelSizes[at]!;
     return sum;
   }
 
   /** The number of calls up to this one. Its client takes turns with the others, so each has at most as many before it. */
   positionOf(waiter: Waiter): number {
-    const beside = this.#level(waiter);
-    const turn = indexOf(beside.get(waiter.client)!, waiter) + 1; // it waits there
-    const ofThisLevel = [...beside.values()].map(({ length }) => Math.min(length, turn));
+    const level = this.#level(waiter);
+    const turn = indexOf(level.get(waiter.client)!, waiter) + 1; // it waits there
+    const ofThisLevel = [...level.values()].map(({ length }) => Math.min(length, turn));
     return ofThisLevel.reduce((sum, length) => sum + length, this.sizeUpTo(waiter.level - 1));
   }
 
@@ -132,11 +132,11 @@ export class FairQueue {
 }
 
 /** The index of a call among those of its client, which are in the order of their positions. */
-function indexOf(own: readonly Waiter[], { position }: Waiter): number {
-  let [from, to] = [0, own.length - 1];
+function indexOf(queue: readonly Waiter[], { position }: Waiter): number {
+  let [from, to] = [0, queue.length - 1];
   while (from < to) {
     const middle = (from + to) >> 1;
-    if (own[middle]!.position < position) from = middle + 1;
+    if (queue[middle]!.position < position) from = middle + 1;
     else to = middle;
   }
   return from;
