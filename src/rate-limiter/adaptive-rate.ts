@@ -2,9 +2,9 @@ import type { RateLimitWindow } from "../errors.ts";
 import { longestWindowMs } from "../limits.ts";
 
 const defaultPauseMs = 1_000;
-/** Requests that left together are refused within this time: that is one sign of being too fast, not ten. */
+/** Requests that left together are refused within this time: ten 429s halve the rate once. */
 export const burstMs = 500;
-/** By then each call that was counted has left its window ("Limits"). */
+/** The longest pause after a 429: at its end every call that was counted has left its window ("Limits"). */
 export const longestPauseMs = longestWindowMs;
 /**
  * What a success adds to the rate factor. The full rate is back after 100 successes, a little slower than the minute
@@ -15,7 +15,7 @@ export const leastRateFactor = 1 / 64;
 
 /** The effect of a 429: a pause for all calls, then half the rate, and with success the full rate again. */
 export class AdaptiveRate {
-  /** The part of the limits in force, over 0 to 1. */
+  /** The rate factor: the part of the limits that is in force, over 0 to 1. */
   factor: number;
   readonly #windows: readonly RateLimitWindow[];
   #pausedUntil: number;
@@ -23,11 +23,11 @@ export class AdaptiveRate {
 
   constructor(
     windows: readonly RateLimitWindow[],
-    { share, pausedUntil } = { share: 1, pausedUntil: -Infinity },
+    { rateFactor, pausedUntil } = { rateFactor: 1, pausedUntil: -Infinity },
   ) {
     this.#windows = windows;
     this.#pausedUntil = pausedUntil;
-    this.factor = share;
+    this.factor = rateFactor;
   }
 
   pausedMs(now: number): number {
@@ -42,8 +42,8 @@ export class AdaptiveRate {
     this.pause(now, retryAfterMs);
   }
 
-  pause(now: number, waitMs: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + Math.min(longestPauseMs, Math.max(0, waitMs)));
+  pause(now: number, pauseMs: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + Math.min(longestPauseMs, Math.max(0, pauseMs)));
   }
 
   succeeded(): void {

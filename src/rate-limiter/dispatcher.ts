@@ -8,8 +8,8 @@ import {
   type PermitRequest,
   type Waiter,
 } from "./fair-queue.ts";
-import { Forecasts, type Refusal } from "./forecast.ts";
-import type { Bounds } from "./limiter-options.ts";
+import { Forecasts, type PermitRefusal } from "./forecast.ts";
+import type { QueueBounds } from "./limiter-options.ts";
 import { lastPriority } from "./reserve.ts";
 import type { Release } from "./sliding-window-log.ts";
 import type { Ask, PermitStore, Reply, StoreUser } from "./store.ts";
@@ -24,24 +24,24 @@ export class Dispatcher {
   readonly #alarm: Alarm;
   /** So many calls can leave together at the most. */
   readonly #burst: number;
-  readonly #bounds: Bounds;
+  readonly #bounds: QueueBounds;
   readonly #forecasts: Forecasts;
   /** Calls that do not know yet that they must wait. */
   readonly #untold = new Set<Waiter>();
-  #positions = 0;
+  #lastPosition = 0;
   #isServing = false;
-  /** Something has changed since the store was last asked. */
-  #hasChanged = false;
-  /** Until when there is no permit, unless something changes: for calls of priority 9 alone, or for all. */
-  #none = { until: -Infinity, isLast: false };
+  /** A change since the store was last asked may have made a permit available. */
+  #mustAskAgain = false;
+  /** Until when the store has no permit, if nothing changes: for calls of priority 9 alone, or for all. */
+  #noPermit = { until: -Infinity, isLast: false };
 
   /** `bounds` are those of calls that have none. */
-  constructor(store: PermitStore, user: StoreUser, bounds: Bounds) {
+  constructor(store: PermitStore, user: StoreUser, bounds: QueueBounds) {
     this.#store = store;
     this.#bounds = bounds;
     this.#forecasts = new Forecasts(store, user, {
-      others: () => this.#queue.sizeOfClass(false),
-      noneUntil: (isLast) => this.#noneUntil(isLast),
+      waitingOthers: () => this.#queue.sizeOfClass(false),
+      noPermitUntil: (isLast) => this.#noPermitUntil(isLast),
     });
     this.#clock = user.clock;
     this.#alarm = new Alarm(() => this.#serve(), user.clock);
@@ -54,18 +54,18 @@ export class Dispatcher {
 
   /** The position in the queue of a call that is made now. */
   takePosition(): number {
-    return ++this.#positions;
+    return ++this.#lastPosition;
   }
 
   /** Why a call is refused that finds the queue full, before anything is made for it. */
-  fullQueue(priority: number, maxQueued = this.#bounds.maxQueued ?? Infinity): Refusal | undefined {
+  fullQueue(priority: number, maxQueued = this.#bounds.maxQueued ?? Infinity): PermitRefusal | undefined {
     const isLast = priority === lastPriority;
     const waiting = this.#queue.sizeUpTo(levelOf(priority, false));
     // While a store is asked some of those that wait may still leave at once.
     if (waiting < (this.#isServing ? maxQueued + this.#burst : maxQueued)) return undefined;
     const now = this.#clock();
-    if (waiting === 0 && now >= this.#noneUntil(isLast)) return undefined;
-    return this.#forecasts.refusal(isLast, waiting + 1, now, isFull(maxQueued));
+    if (waiting === 0 && now >= this.#noPermitUntil(isLast)) return undefined;
+    return this.#forecasts.refusal(isLast, waiting + 1, now, queueIsFull(maxQueued));
   }
 
   /** Puts a call into the queue, and serves it. */
@@ -88,7 +88,7 @@ export class Dispatcher {
         client: request.client ?? this,
         position: request.position ?? this.takePosition(),
         deadlineAt: now + Math.min(maxWaitMs, request.deadlineInMs ?? Infinity),
-        // Calls of a lower priority go after it.
+        // Calls of a lower priority do not count: they leave after it.
         maxQueued: this.#queue.sizeUpTo(level) >= maxQueued ? maxQueued : Infinity,
         request,
         resolve,
@@ -100,9 +100,9 @@ export class Dispatcher {
       this.#queue.add(waiter);
       this.#untold.add(waiter);
       if (this.#isServing) return;
-      if (now >= this.#noneUntil(waiter.isLast)) return void this.#serveAll();
+      if (now >= this.#noPermitUntil(waiter.isLast)) return void this.#serveAll();
       this.#tellUntold(now);
-      if (this.#queue.size > 0) this.#alarm.setBy(this.#none.until);
+      if (this.#queue.size > 0) this.#alarm.setBy(this.#noPermit.until);
     });
   }
 
@@ -110,7 +110,7 @@ export class Dispatcher {
     this.#leave(waiter);
     waiter.reject(waiter.request.signal?.reason);
     const { head } = this.#queue;
-    // Those of its class wait as long as before. Those of priority 9 wait for others no more; an empty queue needs no timer.
+    // Its class waits as long as before, priority 9 no longer for it; an empty queue needs no alarm.
     if (!head || (head.isLast && !waiter.isLast)) this.serve();
   }
 
@@ -121,44 +121,44 @@ export class Dispatcher {
   }
 
   /** Calls of priority 9 wait for what the others wait for. */
-  #noneUntil(isLast: boolean): number {
-    return isLast || !this.#none.isLast ? this.#none.until : -Infinity;
+  #noPermitUntil(isLast: boolean): number {
+    return isLast || !this.#noPermit.isLast ? this.#noPermit.until : -Infinity;
   }
 
-  /** Something has changed: gives the calls in the queue the permits that there are. */
+  /** Permits, limits or a pause have changed: gives the calls in the queue the permits that there are. */
   serve(): void {
-    this.#forecasts.changed();
+    this.#forecasts.drop();
     this.#serve();
   }
 
   #serve(): void {
-    this.#hasChanged = true;
+    this.#mustAskAgain = true;
     if (!this.#isServing) void this.#serveAll();
   }
 
-  /** Asks for permits for the class of the head until there are none, and then sets a timer: at once, unless the store asks others. */
+  /** Takes permits for the head's class until the store has none, then sets the alarm; in memory at once. */
   async #serveAll(): Promise<void> {
     this.#isServing = true;
-    this.#none = { until: -Infinity, isLast: false };
+    this.#noPermit = { until: -Infinity, isLast: false };
     this.#alarm.clear();
     for (let head = this.#queue.head; head; head = this.#queue.head) {
-      this.#hasChanged = false;
+      this.#mustAskAgain = false;
       const { isLast } = head;
       const ask = { isLast, calls: this.#queue.sizeOfClass(isLast) };
       const asked = this.#store.take(ask, this.#clock());
       const reply = asked instanceof Promise ? await this.#whenReplied(asked) : asked;
       this.#answer(ask, reply);
-      // Of another class is one that came meanwhile: the store is asked for it next.
+      // A call of another class may have come meanwhile: the store is asked for it next.
       const isSameClass = (this.#queue.head?.isLast ?? isLast) === isLast;
-      if (reply.waitMs > 0 && isSameClass && !this.#hasChanged) {
-        if (this.#queue.size > 0) this.#alarm.setBy(this.#none.until);
+      if (reply.waitMs > 0 && isSameClass && !this.#mustAskAgain) {
+        if (this.#queue.size > 0) this.#alarm.setBy(this.#noPermit.until);
         break;
       }
     }
     this.#isServing = false;
   }
 
-  /** A timer keeps the process alive meanwhile. */
+  /** The alarm keeps the process alive until the store has replied. */
   async #whenReplied(asked: Promise<Reply>): Promise<Reply> {
     this.#alarm.setBy(this.#clock() + longestSleepMs);
     const reply = await asked;
@@ -168,7 +168,7 @@ export class Dispatcher {
 
   #answer(ask: Ask, { permits, waitMs, refusal }: Reply): void {
     const now = this.#clock();
-    if (permits.length > 0) this.#forecasts.changed();
+    if (permits.length > 0) this.#forecasts.drop();
     for (const release of permits) {
       const head = this.#queue.head;
       // A call may have left meanwhile, or one of another class have come.
@@ -176,7 +176,7 @@ export class Dispatcher {
       else release("unsent", now);
     }
     if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, now, refusal);
-    if (waitMs > 0 && !this.#hasChanged) this.#none = { until: now + waitMs, isLast: ask.isLast };
+    if (waitMs > 0 && !this.#mustAskAgain) this.#noPermit = { until: now + waitMs, isLast: ask.isLast };
     if (waitMs === 0 || this.#queue.head?.isLast !== ask.isLast) return;
     this.#tellUntold(now);
     for (const waiter of this.#queue.all()) if (waiter.deadlineAt < now + waitMs) this.#refuse(waiter, now);
@@ -192,26 +192,26 @@ export class Dispatcher {
         isReleased = true;
         const now = this.#clock();
         if (use === "responded") this.#forecasts.addRoundTrip(now - acquiredAt);
-        this.#forecasts.changed();
+        this.#forecasts.drop();
         release(use, now);
       },
     });
   }
 
-  /** There is no permit for them yet: calls that may not wait as long leave at once, the others are told. */
+  /** There is no permit yet: calls that may not wait as long leave the queue, the others are told. */
   #tellUntold(now: number): void {
     for (const waiter of this.#untold) {
       if (waiter.deadlineAt === Infinity) continue;
       const waitMs = this.#forecasts.waitMs(waiter.isLast, this.#queue.positionOf(waiter), now);
       if (now + waitMs > waiter.deadlineAt) this.#refuse(waiter, now);
     }
-    // Only those that could wait fill the queue: of these the latest leave it.
+    // Only calls that could wait fill the queue: of these the latest leave it.
     for (const waiter of [...this.#untold].toReversed()) {
       if (this.#queue.sizeUpTo(waiter.level) > waiter.maxQueued)
-        this.#refuse(waiter, now, isFull(waiter.maxQueued));
+        this.#refuse(waiter, now, queueIsFull(waiter.maxQueued));
     }
     for (const waiter of this.#untold)
-      waiter.tellWait?.(this.#forecasts.wait(waiter.isLast, this.#queue.positionOf(waiter), now));
+      waiter.tellWait?.(this.#forecasts.expectedWait(waiter.isLast, this.#queue.positionOf(waiter), now));
     this.#untold.clear();
   }
 
@@ -237,6 +237,6 @@ export class Dispatcher {
   }
 }
 
-function isFull(maxQueued: number): string {
+function queueIsFull(maxQueued: number): string {
   return `The queue is full: \`maxQueued\` is ${maxQueued}.`;
 }

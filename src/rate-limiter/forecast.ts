@@ -4,29 +4,29 @@ import { Allowance, keptPermits } from "./reserve.ts";
 import { permitsPerPace, SlidingWindowLog } from "./sliding-window-log.ts";
 import type { Known, PermitStore, StoreUser } from "./store.ts";
 
-/** The others are expected to go on as in the quietest of so many parts of the longest window: a burst does not go on. */
-const parts = 6;
-// An average over about the last 50 calls: steadier than any one of them, and still following the network.
+/** The others go on as in the quietest of so many slots of the longest window: a burst does not go on. */
+const slots = 6;
+// Round trips are averaged over about 50 calls: steadier than any of them, and still following the network.
 const averagedCalls = 50;
 /** A forecast serves for this time, unless permits change. */
-const keptMs = 100;
+const freshMs = 100;
 /** A forecast also serves so many times as long as it took to compute, so that most of a turn is left to the calls. */
-const keptTimes = 10;
-/** In a turn with calls of both classes it also stays the same while not a fifth more goes before those of priority 9. */
-const keptShare = 0.2;
+const freshTimes = 10;
+/** With calls of both classes a forecast also serves while not a fifth more goes before priority 9. */
+const freshShare = 0.2;
 
-/** When a call leaves, and the window for which it waits, if it waits for one. */
-interface Leaving {
+/** When a call leaves the queue, and the window for which it waits, if it waits for one. */
+interface Departure {
   readonly at: number;
-  readonly window: RateLimitWindow | undefined;
+  readonly limitingWindow: RateLimitWindow | undefined;
 }
 
 /**
  * When the next calls leave, if each takes `roundTripMs`: the limiter's own rule on a copy of the log, in a time of its own.
- * Computed once, as far as it is asked for.
+ * A forecast is computed once, as far as it is asked for.
  */
 class Forecast {
-  /** It serves until then. */
+  /** The forecast serves until then. */
   freshUntil: number;
   /** So many calls of priorities 0 to 8 go first, and then those of priority 9: beside them another one comes each `othersMs`. */
   readonly others: number;
@@ -36,11 +36,11 @@ class Forecast {
   readonly #roundTripMs: number;
   readonly #limits: readonly number[];
   readonly #log: SlidingWindowLog;
-  /** In the end so many leave in each of the longest window. */
-  readonly #round: number;
-  /** By the number of calls that have left. */
-  readonly #leaving: Leaving[];
-  #next: Leaving;
+  /** Far ahead so many calls leave in each of the longest window. */
+  readonly #callsPerRound: number;
+  /** The departures by the number of calls that have left. */
+  readonly #departures: Departure[];
+  #nextDeparture: Departure;
 
   constructor(
     { log, limits, startAt }: Known,
@@ -49,7 +49,7 @@ class Forecast {
     roundTripMs: number,
     now: number,
   ) {
-    this.freshUntil = now + keptMs;
+    this.freshUntil = now + freshMs;
     this.others = others;
     this.#reserve = reserve;
     this.#roundTripMs = roundTripMs;
@@ -61,42 +61,42 @@ class Forecast {
       .map((permit) => ({ ...permit, respondedAt: permit.respondedAt ?? respondsAt }));
     this.#log = new SlidingWindowLog(log.windows, permits);
     const [longest, countedMs] = [this.#limits.at(-1)!, log.countedMs.at(-1)!];
-    const usedIn = (some: number): number => this.#log.usedBy(false, (some * countedMs) / parts, now);
-    const least = Math.min(...Array.from({ length: parts }, (_, part) => usedIn(part + 1) - usedIn(part)));
-    this.#othersMs = countedMs / (parts * least);
-    this.#round =
-      others === Infinity ? longest : longest - keptPermits([longest], [parts * least], reserve)[0]!;
-    this.#next = { at: startAt, window: undefined };
-    this.#leaving = [this.#next];
+    const usedIn = (count: number): number => this.#log.usedBy(false, (count * countedMs) / slots, now);
+    const least = Math.min(...Array.from({ length: slots }, (_, slot) => usedIn(slot + 1) - usedIn(slot)));
+    this.#othersMs = countedMs / (slots * least);
+    this.#callsPerRound =
+      others === Infinity ? longest : longest - keptPermits([longest], [slots * least], reserve)[0]!;
+    this.#nextDeparture = { at: startAt, limitingWindow: undefined };
+    this.#departures = [this.#nextDeparture];
   }
 
-  /** The leaving of the call at `position` (1 is the next). */
-  leaving(position: number): Leaving {
+  /** The departure of the call at `position` (1 is the next). */
+  departure(position: number): Departure {
     // Far ahead the pattern repeats, and is a multiplication.
     const ofClass = this.others === Infinity ? position : position - this.others;
-    const rounds = Math.max(0, Math.ceil(ofClass / this.#round) - 3);
-    const computed = position - rounds * this.#round;
-    while (this.#leaving.length <= computed) this.#goOn(computed + 1 - this.#leaving.length);
-    const last = this.#leaving[computed]!; // just computed
-    if (rounds === 0) return last;
-    const roundMs = last.at - this.#leaving[computed - this.#round]!.at;
-    return { at: last.at + rounds * roundMs, window: last.window };
+    const rounds = Math.max(0, Math.ceil(ofClass / this.#callsPerRound) - 3);
+    const computed = position - rounds * this.#callsPerRound;
+    while (this.#departures.length <= computed) this.#goOn(computed + 1 - this.#departures.length);
+    const departure = this.#departures[computed]!; // just computed
+    if (rounds === 0) return departure;
+    const roundMs = departure.at - this.#departures[computed - this.#callsPerRound]!.at;
+    return { at: departure.at + rounds * roundMs, limitingWindow: departure.limitingWindow };
   }
 
-  /** The calls that may leave do so, and the next ones wait. */
+  /** The forecast goes on: the calls that may leave do so, and the next ones wait. */
   #goOn(calls: number): void {
-    const { at } = this.#next;
-    const others = this.others + 1 - this.#leaving.length;
-    const isLast = others <= 0;
+    const { at } = this.#nextDeparture;
+    const othersLeft = this.others + 1 - this.#departures.length;
+    const isLast = othersLeft <= 0;
     if (isLast) this.#letOthersGoOn(at);
     const allowance = new Allowance(this.#log, this.#limits, isLast ? this.#reserve : 0, at);
-    // Those of one pace leave together, however many are asked for.
-    const together = isLast ? Math.max(calls, permitsPerPace) : Math.min(calls, others);
-    const { waitMs, window } = allowance.takeAll(together, at, () => {
+    // The calls of one pace leave together, however many the forecast is asked for.
+    const together = isLast ? Math.max(calls, permitsPerPace) : Math.min(calls, othersLeft);
+    const { waitMs, limitingWindow } = allowance.takeAll(together, at, () => {
       this.#take(isLast, at);
-      this.#leaving.push(this.#next);
+      this.#departures.push(this.#nextDeparture);
     });
-    if (waitMs > 0) this.#next = { at: at + waitMs, window };
+    if (waitMs > 0) this.#nextDeparture = { at: at + waitMs, limitingWindow };
   }
 
   /** Each of them leaves one permit of every window to priority 9. If they filled a window, the wait would have no end. */
@@ -114,15 +114,15 @@ class Forecast {
   }
 }
 
-/** Why a call gets no permit. */
-export type Refusal = WaitFacts & { readonly message: string };
+/** Why a call gets no permit: the facts and the message of its `RateLimitWaitError`. */
+export type PermitRefusal = WaitFacts & { readonly message: string };
 
 /** What a forecast asks of the queue. */
 interface QueueState {
-  /** How many calls of priorities 0 to 8 wait. */
-  others(): number;
+  /** How many calls of priorities 0 to 8 wait in the queue. */
+  waitingOthers(): number;
   /** Until when the store has no permit for a class, as it has said. */
-  noneUntil(isLast: boolean): number;
+  noPermitUntil(isLast: boolean): number;
 }
 
 /** The waits of the calls that a store is asked for, as they are expected. */
@@ -131,8 +131,8 @@ export class Forecasts {
   readonly #reserve: () => number;
   readonly #clock: () => number;
   readonly #queue: QueueState;
-  /** By whether it is of priority 9. */
-  readonly #made = new Map<boolean, Forecast>();
+  /** The forecast for priority 9 (true), and that for the others. */
+  readonly #byClass = new Map<boolean, Forecast>();
   #roundTripMs = 0;
   #responses = 0;
 
@@ -153,39 +153,39 @@ export class Forecasts {
     this.#roundTripMs += (roundTripMs - this.#roundTripMs) / Math.min(averagedCalls, this.#responses);
   }
 
-  /** Permits, limits or a pause have changed. */
-  changed(): void {
-    this.#made.clear();
+  /** Drops the forecasts: permits, limits or a pause have changed. */
+  drop(): void {
+    this.#byClass.clear();
   }
 
-  #leaving(isLast: boolean, position: number, now: number): Leaving {
-    const others = isLast ? this.#queue.others() : Infinity;
+  #departure(isLast: boolean, position: number, now: number): Departure {
+    const others = isLast ? this.#queue.waitingOthers() : Infinity;
     const startedAt = this.#clock();
-    let made = this.#made.get(isLast);
-    if (!made || now >= made.freshUntil || Math.abs(others - made.others) > keptShare * made.others) {
+    let made = this.#byClass.get(isLast);
+    if (!made || now >= made.freshUntil || Math.abs(others - made.others) > freshShare * made.others) {
       made = new Forecast(this.#store.known(now), others, this.#reserve(), this.#roundTripMs, now);
-      this.#made.set(isLast, made);
+      this.#byClass.set(isLast, made);
     }
-    const leaving = made.leaving(position);
-    made.freshUntil += keptTimes * (this.#clock() - startedAt);
-    return leaving;
+    const departure = made.departure(position);
+    made.freshUntil += freshTimes * (this.#clock() - startedAt);
+    return departure;
   }
 
   /** The time until the call at `position` (1 is the next) leaves, if those of priority 9 before it come after the others. */
   waitMs(isLast: boolean, position: number, now: number): number {
-    const { at } = this.#leaving(isLast, position, now);
-    return Math.max(now, at, this.#queue.noneUntil(isLast)) - now;
+    const { at } = this.#departure(isLast, position, now);
+    return Math.max(now, at, this.#queue.noPermitUntil(isLast)) - now;
   }
 
-  wait(isLast: boolean, position: number, now: number): ExpectedWait {
+  expectedWait(isLast: boolean, position: number, now: number): ExpectedWait {
     const waitMs = this.waitMs(isLast, position, now);
     return { waitMs, isForOthers: isLast && waitMs > this.waitMs(false, position, now) };
   }
 
-  /** What the error says of a call that gets no permit, by default as its wait would be too long. */
-  refusal(isLast: boolean, position: number, now: number, reason?: string): Refusal {
-    const expected = this.wait(isLast, position, now);
-    const { window } = this.#leaving(isLast, position, now);
+  /** Refuses a call its permit, with its expected wait: by default because that is too long. */
+  refusal(isLast: boolean, position: number, now: number, reason?: string): PermitRefusal {
+    const expected = this.expectedWait(isLast, position, now);
+    const { limitingWindow: window } = this.#departure(isLast, position, now);
     const waitMs = Math.ceil(expected.waitMs);
     const forOthers = expected.isForOthers
       ? " It leaves room for other calls: see the option `reserve`."

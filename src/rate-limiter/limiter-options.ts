@@ -5,7 +5,7 @@ import type { RateLimitWindow } from "../errors.ts";
 import { DOCUMENTED_WINDOWS } from "../limits.ts";
 import { numberThat, optionThat, optionTypes, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods, withoutPrototype } from "../values/predicates.ts";
-import { type RateLimiterSnapshot, snapshotSchema } from "./limiter-snapshot.ts";
+import { type RateLimiterSnapshot, limiterSnapshotSchema } from "./limiter-snapshot.ts";
 import type { RateLimitStore } from "./store.ts";
 
 /** Options of a `RateLimiter`; each may be left out. */
@@ -34,17 +34,17 @@ export interface RateLimiterOptions {
 }
 
 /** The options that hold for the calls of one client, whatever limiter it has. */
-export type Bounds = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
+export type QueueBounds = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
 
 /** The options with which a client keeps the limiter that it has. */
-export type KeepingOptions = Bounds & Pick<RateLimiterOptions, "reserve">;
+export type KeepingOptions = QueueBounds & Pick<RateLimiterOptions, "reserve">;
 
 const windowSchema = z.object({
   limit: optionTypes.positiveCount,
   intervalMs: numberThat("a number of milliseconds above 0", (value) => value > 0 && value < Infinity),
 });
 
-/** A checkpoint has an `open`, too. */
+/** A rate limit store is known by `leaseMs`: a checkpoint has an `open`, too. */
 const isStore = (value: unknown): boolean => hasMethods(value, "open") && "leaseMs" in value;
 
 const storeOption = optionThat<RateLimitStore>(
@@ -59,7 +59,7 @@ export const limiterOptionsSchema = z
     maxWaitMs: optionTypes.waitMs,
     maxQueued: optionTypes.countOrAll,
     store: storeOption,
-    snapshot: snapshotSchema,
+    snapshot: limiterSnapshotSchema,
     clock: optionThat<() => number>(
       "a function that returns milliseconds, as `() => performance.now()`",
       (value) => typeof value === "function" && Number.isFinite(Reflect.apply(value, undefined, [])),
@@ -73,15 +73,15 @@ export function parseLimiterOptions(options: RateLimiterOptions) {
   const {
     windows = DOCUMENTED_WINDOWS,
     clock = () => performance.now(),
-    ...others
+    ...otherOptions
   } = parseOptions(limiterOptionsSchema, options, "The options of RateLimiter");
-  // Without a prototype, from which it could inherit.
-  return withoutPrototype({ ...others, windows: windowsInForce(windows), clock: monotonic(clock) });
+  // The options get no prototype, from which they could inherit.
+  return withoutPrototype({ ...otherOptions, windows: windowsInForce(windows), clock: monotonic(clock) });
 }
 
-/** From the shortest to the longest. The documented ones are shorter for a rehearsal: `AUDIENCE_RATE_LIMIT=60x`. */
-function windowsInForce(given: readonly RateLimitWindow[]): readonly RateLimitWindow[] {
-  const windows = given.toSorted((a, b) => a.intervalMs - b.intervalMs);
+/** The shortest window first. The documented ones are shorter for a rehearsal: `AUDIENCE_RATE_LIMIT=60x`. */
+function windowsInForce(windowsOption: readonly RateLimitWindow[]): readonly RateLimitWindow[] {
+  const windows = windowsOption.toSorted((a, b) => a.intervalMs - b.intervalMs);
   // The schema gives its keys in one order.
   const isDocumented = JSON.stringify(windows) === JSON.stringify(DOCUMENTED_WINDOWS);
   const speed = isDocumented ? readRateLimit().speed : 1;
@@ -94,12 +94,12 @@ function windowsInForce(given: readonly RateLimitWindow[]): readonly RateLimitWi
 
 /** A clock that never runs back: where the given one is set back, or replaced by fake timers, no time has passed. */
 function monotonic(clock: () => number): () => number {
-  let last = -Infinity;
+  let lastRead = -Infinity;
   let aheadMs = 0;
   return () => {
-    const read = clock();
-    if (read < last) aheadMs += last - read;
-    last = read;
-    return read + aheadMs;
+    const now = clock();
+    if (now < lastRead) aheadMs += lastRead - now;
+    lastRead = now;
+    return now + aheadMs;
   };
 }

@@ -25,13 +25,13 @@ export interface RateLimiterSnapshot {
 
 export function takeSnapshot(log: SlidingWindowLog, rate: AdaptiveRate, now: number): RateLimiterSnapshot {
   const takenAt = Date.now();
-  const onThatDay = (time: number): number => Math.ceil(takenAt + (time - now));
+  const timeOfDay = (time: number): number => Math.ceil(takenAt + (time - now));
   const permits = log.permits(now).map(({ respondedAt = now + arrivalGraceMs, isLast, id }) => ({
-    respondedAt: onThatDay(respondedAt),
+    respondedAt: timeOfDay(respondedAt),
     isLast,
     id,
   }));
-  const pausedUntil = onThatDay(now + rate.pausedMs(now));
+  const pausedUntil = timeOfDay(now + rate.pausedMs(now));
   return { version: 1, takenAt, permits, pausedUntil, share: rate.factor };
 }
 
@@ -47,37 +47,37 @@ export function joinedSnapshot(snapshots: readonly RateLimiterSnapshot[]): RateL
   };
 }
 
-/** What a limiter begins with. */
-export interface Restored {
+/** The state with which a limiter begins after a restart. */
+export interface RestoredLimiter {
   readonly permits: readonly CountedPermit[];
-  readonly share: number;
+  readonly rateFactor: number;
   readonly pausedUntil: number;
 }
 
 /** Carries the count over. A clock that was set back in between counts as if no time had passed. */
-export function restore(snapshot: RateLimiterSnapshot, now: number): Restored {
+export function restore(snapshot: RateLimiterSnapshot, now: number): RestoredLimiter {
   const { takenAt, share } = snapshot;
   const elapsedMs = Math.max(0, Date.now() - takenAt);
-  const here = (time: number): number => now - elapsedMs + (time - takenAt);
+  const onClock = (time: number): number => now - elapsedMs + (time - takenAt);
   const permits = snapshot.permits.map(({ respondedAt, isLast, id }, index) => ({
     isLast,
-    takenAt: here(respondedAt),
-    respondedAt: here(respondedAt),
+    takenAt: onClock(respondedAt),
+    respondedAt: onClock(respondedAt),
     // Without a store there are no ids; a store that is new to these permits takes any that are the same each time.
     id: id || `snapshot:${takenAt}:${index}`,
   }));
-  return { permits, share, pausedUntil: here(snapshot.pausedUntil) };
+  return { permits, rateFactor: share, pausedUntil: onClock(snapshot.pausedUntil) };
 }
 
-const time = z.number().nonnegative();
+const timeSchema = z.number().nonnegative();
 
-/** A snapshot may come from a file. */
-export const snapshotSchema = z.object({
+/** The snapshot of a limiter may come from a file. */
+export const limiterSnapshotSchema = z.object({
   version: z.literal(1, {
     error: "must be what `limiter.snapshot()` gives; left out, the count starts empty",
   }),
-  takenAt: time,
-  permits: z.array(z.object({ respondedAt: time, isLast: z.boolean(), id: z.string() })),
-  pausedUntil: time,
+  takenAt: timeSchema,
+  permits: z.array(z.object({ respondedAt: timeSchema, isLast: z.boolean(), id: z.string() })),
+  pausedUntil: timeSchema,
   share: z.number().positive().max(1),
 });

@@ -4,7 +4,7 @@ import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { defaultPriority, Dispatcher } from "./dispatcher.ts";
 import type { Permit, PermitRequest } from "./fair-queue.ts";
-import type { Refusal } from "./forecast.ts";
+import type { PermitRefusal } from "./forecast.ts";
 import { parseLimiterOptions, type RateLimiterOptions } from "./limiter-options.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./limiter-snapshot.ts";
 import { keptPermits } from "./reserve.ts";
@@ -64,7 +64,7 @@ export interface EstimateOptions {
  * const separate = new AudienceClient({ rateLimiter });
  * ```
  *
- * @throws ConfigurationError naming the option that is wrong.
+ * @throws ConfigurationError naming the option of the limiter that is wrong.
  */
 export class RateLimiter {
   readonly #clock: () => number;
@@ -80,16 +80,16 @@ export class RateLimiter {
     this.#reserve = reserve;
     this.#clock = clock;
     this.#rate = new AdaptiveRate(windows, restored);
-    const user = {
+    const storeUser = {
       windows,
-      restored: restored?.permits ?? [],
+      restoredPermits: restored?.permits ?? [],
       rate: this.#rate,
       clock,
       reserve: () => this.#reserve ?? defaultReserve,
       onChange: () => this.#dispatcher.serve(),
     };
-    this.#store = store ? store.open(user) : new MemoryStore(user);
-    this.#dispatcher = new Dispatcher(this.#store, user, { maxWaitMs, maxQueued });
+    this.#store = store ? store.open(storeUser) : new MemoryStore(storeUser);
+    this.#dispatcher = new Dispatcher(this.#store, storeUser, { maxWaitMs, maxQueued });
   }
 
   /** @internal A permit for one call, in its turn; the call has it at once if one is available and no call waits. */
@@ -99,7 +99,7 @@ export class RateLimiter {
   }
 
   /** @internal Why a call is refused that finds the queue full; undefined if it may ask for a permit. */
-  fullQueue(priority = defaultPriority, maxQueued?: number): Refusal | undefined {
+  fullQueue(priority = defaultPriority, maxQueued?: number): PermitRefusal | undefined {
     return this.#dispatcher.fullQueue(priority, maxQueued);
   }
 
@@ -152,13 +152,13 @@ export class RateLimiter {
     this.#dispatcher.serve();
   }
 
-  /** @internal The service asks to wait for another reason: for so long, at most an hour, no request is sent. */
-  pause(waitMs: number): void {
-    this.#rate.pause(this.#clock(), waitMs);
+  /** @internal The service asks for a pause for another reason: no request is sent in it, at most an hour. */
+  pause(pauseMs: number): void {
+    this.#rate.pause(this.#clock(), pauseMs);
     this.#dispatcher.serve();
   }
 
-  /** @internal The full rate comes back with each success. */
+  /** @internal A call succeeded: the rate grows back after a 429. */
   succeeded(): void {
     if (this.#rate.factor === 1) return;
     this.#rate.succeeded();
@@ -174,7 +174,7 @@ export class RateLimiter {
   /** The permits in use, the waiting calls, and the rest of a pause; with a `store`, as of its last reply. */
   usage(): RateLimiterUsage {
     const now = this.#clock();
-    const { log, own, limits } = this.#store.known(now);
+    const { log, ownLog, limits } = this.#store.known(now);
     const used = log.used(now);
     const freeInMs = log.availableInMs(now, limits);
     const reserve = keptPermits(limits, log.usedByOthers(now), this.#reserve ?? defaultReserve);
@@ -187,19 +187,19 @@ export class RateLimiter {
         freeInMs: Math.ceil(freeInMs[index]!),
       })),
       queued: this.#dispatcher.queued,
-      inFlight: own.inFlight,
+      inFlight: ownLog.inFlight,
       pausedMs: Math.ceil(this.#rate.pausedMs(now)),
     };
   }
 
   /**
-   * The time until the last of `calls` more calls has its response, after all that go before them, in milliseconds. Calls of
-   * priority 9, such as the rows of `bulk`, take longer, as they leave room for the others; the default priority is 5.
+   * Estimates the milliseconds until the last of `calls` more calls has its response, after all before them. They
+   * are more for priority 9, such as rows of `bulk`, which leaves room for the others; the default priority is 5.
    */
   estimateMs(calls: number, options: EstimateOptions = {}): number {
     parseOption(optionTypes.count, calls, "The number of calls of estimateMs");
-    const given = parseOptions(estimateOptionsSchema, options, "The options of estimateMs");
-    return Math.round(this.#dispatcher.estimateMs(calls, given.priority));
+    const { priority } = parseOptions(estimateOptionsSchema, options, "The options of estimateMs");
+    return Math.round(this.#dispatcher.estimateMs(calls, priority));
   }
 
   /**
@@ -211,7 +211,7 @@ export class RateLimiter {
    */
   snapshot(): RateLimiterSnapshot {
     const now = this.#clock();
-    return takeSnapshot(this.#store.known(now).own, this.#rate, now);
+    return takeSnapshot(this.#store.known(now).ownLog, this.#rate, now);
   }
 }
 

@@ -4,9 +4,9 @@ import { permitsPerPace, type SlidingWindowLog } from "./sliding-window-log.ts";
 /** Calls of priority 9 are counted apart, and leave room for the others, of priorities 0 to 8. */
 export const lastPriority = 9;
 
-/** In so many steps the time ahead is looked at for the permits that come back in it. */
+/** The pace is found by the permits that come back in each of so many steps of the time ahead. */
 export const paceSteps = 24;
-/** It goes no slower than at a tenth of the even pace, so that the last permits of a share do not wait for all that come back. */
+/** The slowest pace is a tenth of the even one: a share's last permits do not wait for all that come back. */
 export const longestPaces = 10;
 
 /**
@@ -27,17 +27,17 @@ export function keptPermits(
   });
 }
 
-/** The permits that may be taken now, and the time until the next may: 0 if all may, else the window that is the last to have one. */
-interface Taken<Held> {
-  readonly permits: Held[];
+/** The permits that may be taken now; if not all, the wait for the next, and the window that has one last. */
+interface Taken<Permit> {
+  readonly permits: Permit[];
   readonly waitMs: number;
-  readonly window: RateLimitWindow | undefined;
+  readonly limitingWindow: RateLimitWindow | undefined;
 }
 
-/** What is left of a share at a time ahead, if priority 9 takes no more until then. */
-interface Ahead {
+/** A time ahead, and what is left of the share then, if priority 9 takes no more until then. */
+interface PaceStep {
   readonly inMs: number;
-  readonly left: number;
+  readonly shareLeft: number;
 }
 
 /** What a class of calls may use: those of priority 9, or the others. */
@@ -47,8 +47,8 @@ export class Allowance {
   readonly #limits: readonly number[];
   /** What priority 9 may use of the longest window while the others call: the second half of it goes evenly. Else undefined. */
   readonly #share: number | undefined;
-  /** For so long the answer of each window holds: a permit that leaves it changes what may be used, and at what pace (D275). */
-  readonly #holdsForMs: readonly number[] | undefined;
+  /** The wait of each window holds for so long: a permit that leaves changes the limits and the pace (D275). */
+  readonly #nextLeavesInMs: readonly number[] | undefined;
 
   /** `limits` are those in force, one for each window; `reserve` is 0 for a class that leaves nothing. */
   constructor(log: SlidingWindowLog, limits: readonly number[], reserve: number, now: number) {
@@ -58,7 +58,7 @@ export class Allowance {
     const usedByOthers = log.usedByOthers(now);
     const kept = keptPermits(limits, usedByOthers, reserve);
     this.#limits = limits.map((limit, index) => limit - Math.max(0, kept[index]! - usedByOthers[index]!));
-    this.#holdsForMs = log.nextLeavesInMs(now);
+    this.#nextLeavesInMs = log.nextLeavesInMs(now);
     if (usedByOthers.at(-1)! > 0) this.#share = limits.at(-1)! - kept.at(-1)!;
   }
 
@@ -66,52 +66,52 @@ export class Allowance {
    * What is left of the share at times ahead. Once half of it is used the rest goes evenly, so that permits come back all the
    * time: at the highest pace that what is left and what comes back can bear. None while there is no pace.
    */
-  #ahead(now: number): Ahead[] {
+  #stepsAhead(now: number): PaceStep[] {
     const share = this.#share;
     const countedMs = this.#log.countedMs.at(-1)!;
     if (share === undefined || this.#log.usedBy(true, countedMs, now) < share / 2) return [];
     const stepMs = countedMs / paceSteps;
     // The same times for as long as a call waits, so that its turn stays the same.
-    const before = Math.floor(now / stepMs);
+    const stepsBefore = Math.floor(now / stepMs);
     return Array.from({ length: paceSteps }, (_, step) => {
-      const inMs = (before + 1 + step) * stepMs - now;
-      return { inMs, left: Math.max(0, share - this.#log.usedBy(true, countedMs - inMs, now)) };
+      const inMs = (stepsBefore + 1 + step) * stepMs - now;
+      return { inMs, shareLeft: Math.max(0, share - this.#log.usedBy(true, countedMs - inMs, now)) };
     });
   }
 
   /** The time until ten permits are as far apart as the pace asks: meanwhile the times ahead come nearer. */
-  #paceWaitMs(now: number, ahead: readonly Ahead[]): number {
+  #paceWaitMs(now: number, steps: readonly PaceStep[]): number {
     const taken = this.#log.takenByLast;
-    if (ahead.length === 0 || taken.length < permitsPerPace) return 0;
+    if (steps.length === 0 || taken.length < permitsPerPace) return 0;
     const sinceMs = now - taken[0]!;
     let waitMs = 0;
-    for (const { inMs, left } of ahead)
-      waitMs = Math.max(waitMs, (permitsPerPace * inMs - left * sinceMs) / (permitsPerPace + left));
-    const longestMs = (longestPaces * permitsPerPace * this.#log.countedMs.at(-1)!) / this.#share!;
+    for (const { inMs, shareLeft } of steps)
+      waitMs = Math.max(waitMs, (permitsPerPace * inMs - shareLeft * sinceMs) / (permitsPerPace + shareLeft));
+    const longestPaceMs = (longestPaces * permitsPerPace * this.#log.countedMs.at(-1)!) / this.#share!;
     // A wait that is rounded to nothing would have no end.
-    return Math.ceil(Math.min(longestMs - sinceMs, waitMs));
+    return Math.ceil(Math.min(longestPaceMs - sinceMs, waitMs));
   }
 
-  /** What `hold` makes for each of `calls` that may leave now. */
-  takeAll<Held>(calls: number, now: number, hold: () => Held): Taken<Held> {
-    const permits: Held[] = [];
-    let ahead: Ahead[] = [];
+  /** Takes a permit by `hold` for each of `calls` that may leave now. */
+  takeAll<Permit>(calls: number, now: number, hold: () => Permit): Taken<Permit> {
+    const permits: Permit[] = [];
+    let steps: PaceStep[] = [];
     while (permits.length < calls) {
       // One pace for all that leave together. What is left to a class does not change with its own calls.
-      if (ahead.length === 0) ahead = this.#ahead(now);
-      const waits = this.#waits(now, ahead);
+      if (steps.length === 0) steps = this.#stepsAhead(now);
+      const waits = this.#waits(now, steps);
       const waitMs = Math.max(...waits);
-      if (waitMs > 0) return { permits, waitMs, window: this.#log.windows[waits.indexOf(waitMs)] };
+      if (waitMs > 0) return { permits, waitMs, limitingWindow: this.#log.windows[waits.indexOf(waitMs)] };
       permits.push(hold());
     }
-    return { permits, waitMs: 0, window: undefined };
+    return { permits, waitMs: 0, limitingWindow: undefined };
   }
 
-  /** Of each window; what is in flight is responded to now at the soonest. */
-  #waits(now: number, ahead: readonly Ahead[]): number[] {
+  /** The wait for each window; what is in flight is responded to now at the soonest. */
+  #waits(now: number, steps: readonly PaceStep[]): number[] {
     const waits = this.#log.availableInMs(now, this.#limits);
     const longest = waits.length - 1;
-    waits[longest] = Math.max(waits[longest]!, this.#paceWaitMs(now, ahead));
-    return waits.map((waitMs, index) => Math.min(waitMs, this.#holdsForMs?.[index] ?? Infinity));
+    waits[longest] = Math.max(waits[longest]!, this.#paceWaitMs(now, steps));
+    return waits.map((waitMs, index) => Math.min(waitMs, this.#nextLeavesInMs?.[index] ?? Infinity));
   }
 }

@@ -14,12 +14,12 @@ export type Release = (use: PermitUse, now: number) => void;
 
 /** A permit that is in flight, or still counts. */
 export interface CountedPermit {
-  /** It is of priority 9: the others are those for which room is left. */
+  /** The permit is of priority 9: the others are those for which room is left. */
   readonly isLast: boolean;
   readonly takenAt: number;
-  /** Undefined while it is in flight; of a lost one the last time at which its request can have arrived. */
+  /** Undefined for a permit in flight; of a lost one the last time at which its request can have arrived. */
   readonly respondedAt: number | undefined;
-  /** Its name in a shared store; empty without one. */
+  /** The permit's name in a shared store; empty without one. */
   readonly id: string;
 }
 
@@ -52,11 +52,11 @@ export class SlidingWindowLog {
   readonly countedMs: readonly number[];
   readonly #longestMs: number;
   readonly #inFlight = new Set<CountedPermit>();
-  /** By the time of the response, oldest first. */
+  /** The permits by the time of their response, oldest first. */
   readonly #responded: RespondedPermit[];
-  /** Those of them that are not of priority 9. */
+  /** The responded permits that are not of priority 9. */
   readonly #ofOthers: RespondedPermit[];
-  /** When the last permits of priority 9 were taken, as many as its pace asks for, oldest first. */
+  /** When the last permits of priority 9 were taken, as many as the pace asks for, oldest first. */
   #takenByLast: CountedPermit[];
 
   constructor(windows: readonly RateLimitWindow[], permits: readonly CountedPermit[] = []) {
@@ -77,9 +77,9 @@ export class SlidingWindowLog {
   /** A permit that is in flight from now on. */
   take({ isLast, id }: Pick<CountedPermit, "isLast" | "id">, now: number): CountedPermit {
     for (const permits of [this.#responded, this.#ofOthers]) {
-      const first = firstWithin(permits, this.#longestMs, now);
-      // Many at a time, as what is behind them moves.
-      if (first > permits.length / 2) permits.splice(0, first);
+      const firstCounted = firstWithin(permits, this.#longestMs, now);
+      // Old permits leave many at a time, as all behind them move.
+      if (firstCounted > permits.length / 2) permits.splice(0, firstCounted);
     }
     const permit = { isLast, id, takenAt: now, respondedAt: undefined };
     this.#inFlight.add(permit);
@@ -138,11 +138,11 @@ export class SlidingWindowLog {
   /** The time until each window has a permit available; what is in flight is responded to now at the soonest. */
   availableInMs(now: number, limits: readonly number[]): number[] {
     return this.countedMs.map((countedMs, index) => {
-      const first = firstWithin(this.#responded, countedMs, now);
-      const mustLeave = this.#responded.length - first + this.#inFlight.size + 1 - limits[index]!;
+      const firstCounted = firstWithin(this.#responded, countedMs, now);
+      const mustLeave = this.#responded.length - firstCounted + this.#inFlight.size + 1 - limits[index]!;
       if (mustLeave <= 0) return 0;
       const last = this.#responded.at(-1)?.respondedAt ?? now;
-      const respondedAt = this.#responded[first + mustLeave - 1]?.respondedAt ?? Math.max(now, last);
+      const respondedAt = this.#responded[firstCounted + mustLeave - 1]?.respondedAt ?? Math.max(now, last);
       return respondedAt + countedMs - now;
     });
   }

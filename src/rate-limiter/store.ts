@@ -18,20 +18,20 @@ export interface RateLimitStore {
 /** The limiter that uses a store. */
 export interface StoreUser {
   readonly windows: readonly RateLimitWindow[];
-  /** Permits from a snapshot that still count. */
-  readonly restored: readonly CountedPermit[];
+  /** Permits from the limiter's snapshot that still count. */
+  readonly restoredPermits: readonly CountedPermit[];
   readonly rate: AdaptiveRate;
   readonly clock: () => number;
   /** The share of each window that priority 9 leaves to the others. */
   readonly reserve: () => number;
-  /** A permit may be available earlier than the store has said, or what it says to users has changed. */
+  /** A permit may be available earlier than the store has said, or the warning to users has changed. */
   readonly onChange: () => void;
 }
 
 /** The calls that wait at the head of the queue: all of priority 9, or none. */
 export interface Ask {
   readonly isLast: boolean;
-  /** How many, from 1. */
+  /** How many calls wait, from 1. */
   readonly calls: number;
 }
 
@@ -47,10 +47,10 @@ export interface Reply {
 
 /** The count as this process knows it, for usage, estimates and snapshots. */
 export interface Known {
-  /** All permits that count, those of other processes too. Not to be changed, as `own`. */
+  /** All permits that count, those of other processes too. Not to be changed, as `ownLog`. */
   readonly log: SlidingWindowLog;
   /** The permits of this process: a snapshot carries them over. */
-  readonly own: SlidingWindowLog;
+  readonly ownLog: SlidingWindowLog;
   /** The limits in force from `startAt` on: less than those of the windows after a 429, or without a shared store. */
   readonly limits: readonly number[];
   /** When the next permit can be given at the soonest: now, or the end of a pause. */
@@ -77,7 +77,7 @@ export class MemoryStore implements PermitStore {
 
   constructor(user: StoreUser) {
     this.#user = user;
-    this.#log = new SlidingWindowLog(user.windows, user.restored);
+    this.#log = new SlidingWindowLog(user.windows, user.restoredPermits);
   }
 
   take({ calls, isLast }: Ask, now: number): Reply {
@@ -96,14 +96,14 @@ export class MemoryStore implements PermitStore {
 
   known(now: number): Known {
     const { rate } = this.#user;
-    return { log: this.#log, own: this.#log, limits: rate.limits(), startAt: now + rate.pausedMs(now) };
+    return { log: this.#log, ownLog: this.#log, limits: rate.limits(), startAt: now + rate.pausedMs(now) };
   }
 
   tell(): void {
-    // The rate is this process's own.
+    // The rate is of this process alone: no store reports it.
   }
 
   async settled(): Promise<void> {
-    // Nothing is under way.
+    // No report is under way.
   }
 }

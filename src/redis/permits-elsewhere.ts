@@ -14,21 +14,21 @@ export function countElsewhere(reply: ScriptReply, own: SlidingWindowLog, now: n
   const oldestFirst = reply.younger.toSorted(([age], [otherAge]) => otherAge - age);
   return [false, true].flatMap((isLast) => {
     let [untilMs, older] = [Infinity, Infinity];
-    const parts = [...oldestFirst, [0, 0, 0] as const].map(([ageMs, all, byOthers]) => {
+    const groups = [...oldestFirst, [0, 0, 0] as const].map(([ageMs, all, byOthers]) => {
       const counted = (isLast ? all - byOthers : byOthers) - own.usedBy(isLast, ageMs, now);
       // Permits of this process that have passed the age meanwhile are nobody else's: at a greater age they are taken off.
       const younger = Math.max(0, Math.min(counted, older));
-      const part = { isLast, count: older - younger, fromMs: ageMs, untilMs };
+      const group = { isLast, count: older - younger, fromMs: ageMs, untilMs };
       [untilMs, older] = [ageMs, younger];
-      return part;
+      return group;
     });
-    // The first one is older than all windows.
-    return parts.slice(1);
+    // The first group is older than all windows.
+    return groups.slice(1);
   });
 }
 
-/** They are spread evenly between the two ages. */
-export function spread(
+/** Spreads the permits of other processes evenly between the two ages. */
+export function spreadElsewhere(
   { isLast, count, fromMs, untilMs }: PermitsElsewhere,
   repliedAt: number,
 ): CountedPermit[] {

@@ -33,16 +33,16 @@ export function isRedisLike(client: unknown): client is RedisLike {
  */
 export type RunScript = (request: ScriptRequest, onLate: () => void) => Promise<ScriptReply>;
 
-/** Sends its source each time: at a thousand calls an hour these few kilobytes do not matter. */
+/** Sends the script's source each time: at a thousand calls an hour these few kilobytes do not matter. */
 export function scriptOf(client: RedisLike, key: string): RunScript {
   const keys = ["permits", "others", "state"].map((name) => `{${key}}:${name}`);
   const evaluate = async (request: ScriptRequest): Promise<ScriptReply> => {
     // Requests and replies are JSON, independent of a client's number settings.
-    const argument = JSON.stringify({ ...request, newData: crypto.randomUUID() });
+    const requestJson = JSON.stringify({ ...request, newData: crypto.randomUUID() });
     try {
       const reply = await ("evalSha" in client
-        ? client.eval(permitScript, { keys, arguments: [argument] })
-        : client.eval(permitScript, keys.length, ...keys, argument));
+        ? client.eval(permitScript, { keys, arguments: [requestJson] })
+        : client.eval(permitScript, keys.length, ...keys, requestJson));
       // Safe: the script has written it, as the request brings it along.
       return JSON.parse(String(reply)) as ScriptReply;
     } catch (error) {
@@ -79,7 +79,7 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "no reason given";
   const [line = ""] = error.message.split("\n", 1);
   // A URL, a command of a client, or the arguments of one that Redis does not know.
-  const shown = /:\/\/|\bauth\b|\bargs\b/i.test(line) ? line.split(" ", 1)[0]! : line;
-  // It is part of a sentence.
-  return shown.slice(0, 200).replace(/[.\s]+$/, "") || error.name;
+  const reason = /:\/\/|\bauth\b|\bargs\b/i.test(line) ? line.split(" ", 1)[0]! : line;
+  // The reason is part of a sentence.
+  return reason.slice(0, 200).replace(/[.\s]+$/, "") || error.name;
 }

@@ -2,7 +2,7 @@ import { Allowance } from "../rate-limiter/reserve.ts";
 import { type Release, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
 import type { Ask, Known, PermitStore, RateLimitStore, Reply, StoreUser } from "../rate-limiter/store.ts";
 import type { ScriptReply, ScriptRequest } from "./permit-script.ts";
-import { countElsewhere, type PermitsElsewhere, spread } from "./permits-elsewhere.ts";
+import { countElsewhere, type PermitsElsewhere, spreadElsewhere } from "./permits-elsewhere.ts";
 import { inBackground, type RunScript } from "./redis-client.ts";
 import { Unreported } from "./unreported-permits.ts";
 
@@ -19,7 +19,7 @@ interface LastReply {
 
 interface Outage {
   readonly reason: string;
-  /** It replies again, and has the permits of this process: those of the others come within the next retry. */
+  /** Redis replies again, and has this process's permits: those of the others come within the next retry. */
   readonly isEnding: boolean;
 }
 
@@ -32,22 +32,22 @@ export class RedisPermits implements PermitStore {
   readonly #settings: Omit<RateLimitStore, "open">;
   readonly #user: StoreUser;
   readonly #windows: ScriptRequest["windows"];
-  readonly #own: SlidingWindowLog;
+  readonly #ownLog: SlidingWindowLog;
   readonly #unreported = new Unreported();
   readonly #name = crypto.randomUUID();
   #isBeating = false;
   #lastReply: LastReply | undefined;
   #outage: Outage | undefined;
-  #requested: Promise<unknown> = Promise.resolve();
+  #lastRequest: Promise<unknown> = Promise.resolve();
 
   constructor(run: RunScript, settings: Omit<RateLimitStore, "open">, user: StoreUser) {
     this.#run = run;
     this.#settings = settings;
     this.#user = user;
-    this.#own = new SlidingWindowLog(user.windows, user.restored);
-    const { countedMs } = this.#own;
+    this.#ownLog = new SlidingWindowLog(user.windows, user.restoredPermits);
+    const { countedMs } = this.#ownLog;
     this.#windows = user.windows.map((window, index) => ({ ...window, countedMs: countedMs[index]! }));
-    this.#unreported.addPermits(user.restored.map(({ id }) => id));
+    this.#unreported.addPermits(user.restoredPermits.map(({ id }) => id));
   }
 
   take(ask: Ask, now: number): Reply | Promise<Reply> {
@@ -59,7 +59,7 @@ export class RedisPermits implements PermitStore {
     if (pausedMs > 0) return { permits: [], waitMs: pausedMs };
     if (!this.#outage) return this.#takeFromRedis(ask);
     const { calls, isLast } = ask;
-    const allowance = new Allowance(this.#own, this.#share, isLast ? reserve() : 0, now);
+    const allowance = new Allowance(this.#ownLog, this.#localLimits, isLast ? reserve() : 0, now);
     return allowance.takeAll(calls, now, () => this.#hold(crypto.randomUUID(), isLast, now));
   }
 
@@ -78,9 +78,9 @@ export class RedisPermits implements PermitStore {
 
   /** A permit that is in flight from now on. */
   #hold(id: string, isLast: boolean, now: number): Release {
-    const permit = this.#own.take({ isLast, id }, now);
+    const permit = this.#ownLog.take({ isLast, id }, now);
     return (use, releasedAt) => {
-      this.#own.release(permit, use, releasedAt);
+      this.#ownLog.release(permit, use, releasedAt);
       this.#unreported.addPermits([id]);
       this.#write();
       if (this.#outage) this.#user.onChange();
@@ -90,9 +90,9 @@ export class RedisPermits implements PermitStore {
   known(now: number): Known {
     const { rate } = this.#user;
     const startAt = now + (this.refusal === undefined ? rate.pausedMs(now) : retryIntervalMs);
-    const [own, isAlone] = [this.#own, this.warning !== undefined];
-    if (isAlone) return { own, log: own, limits: this.#share, startAt };
-    return { own, log: this.#withElsewhere(now), limits: rate.limits(), startAt };
+    const [ownLog, isAlone] = [this.#ownLog, this.warning !== undefined];
+    if (isAlone) return { ownLog, log: ownLog, limits: this.#localLimits, startAt };
+    return { ownLog, log: this.#withElsewhere(now), limits: rate.limits(), startAt };
   }
 
   /** Redis is told of successes with the next request, and of a refusal at once. */
@@ -104,10 +104,10 @@ export class RedisPermits implements PermitStore {
   }
 
   async settled(): Promise<void> {
-    await this.#requested;
+    await this.#lastRequest;
     // Permits whose calls have left meanwhile are given back in this turn of the event loop.
     await new Promise((resolve) => void setTimeout(resolve));
-    await this.#requested;
+    await this.#lastRequest;
   }
 
   get warning(): string | undefined {
@@ -125,16 +125,16 @@ export class RedisPermits implements PermitStore {
     return `${message} \`localShare\` of a limit is less than one permit.`;
   }
 
-  get #share(): readonly number[] {
+  get #localLimits(): readonly number[] {
     return this.#user.rate.limits(this.#settings.localShare);
   }
 
   /** The permits of this process, and those of other processes as Redis last counted them. */
   #withElsewhere(now: number): SlidingWindowLog {
-    const last = this.#lastReply;
-    if (!last) return this.#own;
-    const elsewhere = last.elsewhere.flatMap((permits) => spread(permits, last.at));
-    return new SlidingWindowLog(this.#windows, [...this.#own.permits(now), ...elsewhere]);
+    const reply = this.#lastReply;
+    if (!reply) return this.#ownLog;
+    const elsewhere = reply.elsewhere.flatMap((permits) => spreadElsewhere(permits, reply.at));
+    return new SlidingWindowLog(this.#windows, [...this.#ownLog.permits(now), ...elsewhere]);
   }
 
   /** From the first call on, until the limiter is garbage-collected: for leases, the count of the others, and the end of an outage. */
@@ -163,15 +163,15 @@ export class RedisPermits implements PermitStore {
   }
 
   #inTurn<Result>(request: () => Promise<Result>): Promise<Result> {
-    const result = this.#requested.then(request);
-    this.#requested = result;
-    return result;
+    const reply = this.#lastRequest.then(request);
+    this.#lastRequest = reply;
+    return reply;
   }
 
-  /** Undefined if Redis is unavailable. */
+  /** Sends one request to Redis; undefined if it is unavailable. */
   async #request(ids: readonly string[] = [], isLast = false): Promise<Reply | undefined> {
     const sentAt = this.#user.clock();
-    const { failed, ...report } = this.#unreported.report(this.#own, sentAt);
+    const { failed, ...report } = this.#unreported.report(this.#ownLog, sentAt);
     const [{ leaseMs }, reserve] = [this.#settings, this.#user.reserve()];
     const request = { windows: this.#windows, leaseMs, ...report, process: this.#name, ids, isLast, reserve };
     // Redis may carry out a late request after newer ones, or not at all.
@@ -181,10 +181,10 @@ export class RedisPermits implements PermitStore {
     } catch (error) {
       writeAgain();
       failed();
-      const isNew = !this.#outage;
-      // Of the client of Redis, or its timeout.
+      const isNewOutage = !this.#outage;
+      // Safe: the error is of the Redis client, or its timeout.
       this.#outage = { reason: (error as Error).message, isEnding: false };
-      if (isNew) this.#user.onChange();
+      if (isNewOutage) this.#user.onChange();
     }
   }
 
@@ -196,9 +196,9 @@ export class RedisPermits implements PermitStore {
     // A Redis that has lost data first gets the permits of this process; a suspended process has lost its leases; and a 429
     // may have come meanwhile.
     const isVoid = hasLostData || now > sentAt + leaseMs / 2 || rate.pausedMs(now) > 0;
-    if (hasLostData) this.#unreported.addPermits(this.#own.permits(now).map(({ id }) => id));
+    if (hasLostData) this.#unreported.addPermits(this.#ownLog.permits(now).map(({ id }) => id));
     const permits = isVoid ? [] : granted.map((id) => this.#hold(id, isLast, now));
-    this.#lastReply = { at: now, data: reply.data, elsewhere: countElsewhere(reply, this.#own, now) };
+    this.#lastReply = { at: now, data: reply.data, elsewhere: countElsewhere(reply, this.#ownLog, now) };
     const isBack = this.#outage?.isEnding === true;
     this.#outage = this.#outage && !isBack ? { ...this.#outage, isEnding: true } : undefined;
     // A reply from before the report of a 429 does not know of it.

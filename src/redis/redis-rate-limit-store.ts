@@ -34,7 +34,7 @@ export interface RedisRateLimitStoreOptions {
 // Five seconds in which a request of a killed process can still arrive, and as many between its last contact and its end.
 const defaultLeaseMs = 10_000;
 
-const optionsSchema = z.strictObject({
+const storeOptions = z.strictObject({
   // A key that begins with "}" would put the names into different hash slots.
   key: optionThat<string>(
     "a string that is not empty and does not begin with a brace",
@@ -65,14 +65,14 @@ const clientOption = optionThat<RedisLike>("a client of `ioredis` or of `redis`"
  * const audience = new AudienceClient({ rateLimiter: new RateLimiter({ store }) });
  * ```
  *
- * @throws ConfigurationError naming the option that is wrong.
+ * @throws ConfigurationError naming the option of the store that is wrong.
  */
 export function redisRateLimitStore(
   client: RedisLike,
   options: RedisRateLimitStoreOptions = {},
 ): RateLimitStore {
   parseOption(clientOption, client, "The first argument of redisRateLimitStore");
-  const { key, ...settings } = parseOptions(optionsSchema, options, "The options of redisRateLimitStore");
-  const run = scriptOf(client, key);
-  return { ...settings, open: (user) => new RedisPermits(run, settings, user) };
+  const { key, ...settings } = parseOptions(storeOptions, options, "The options of redisRateLimitStore");
+  const runScript = scriptOf(client, key);
+  return { ...settings, open: (user) => new RedisPermits(runScript, settings, user) };
 }

@@ -1,13 +1,13 @@
 import type { SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
 import type { ScriptRequest, WrittenPermit } from "./permit-script.ts";
 
-/** What a request reports. */
+/** The permits, successes and refusal that a request reports to Redis. */
 export type Report = Pick<ScriptRequest, "permits" | "succeeded" | "refusedForMs"> & {
-  /** It may not have arrived, or after newer ones: the next one reports it again. */
+  /** The report may not have arrived, or after newer ones: the next one has its numbers again. */
   readonly failed: () => void;
 };
 
-/** What this process knows, and Redis may not. */
+/** The permits, successes and refusal of this process that Redis may not know. */
 export class Unreported {
   /** A 429 until whose end all processes pause; its halving of the rate counts after that, too. */
   refusedUntil = -Infinity;
@@ -24,9 +24,9 @@ export class Unreported {
   }
 
   /** Reports all, and the permits in flight, so that their leases are renewed. */
-  report(own: SlidingWindowLog, now: number): Report {
+  report(ownLog: SlidingWindowLog, now: number): Report {
     const permits: WrittenPermit[] = [];
-    for (const { id, isLast, respondedAt } of own.permits(now))
+    for (const { id, isLast, respondedAt } of ownLog.permits(now))
       if (this.#permits.delete(id) || respondedAt === undefined)
         permits.push([id, isLast, respondedAt === undefined ? "in flight" : now - respondedAt]);
     for (const id of this.#permits) permits.push([id, false, "unsent"]);

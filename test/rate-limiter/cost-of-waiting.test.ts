@@ -20,7 +20,7 @@ function countingLimiter(
     leaseMs: 10_000,
     open(user) {
       const memory = new MemoryStore(user);
-      asked.restored = user.restored.map(({ id }) => id);
+      asked.restored = user.restoredPermits.map(({ id }) => id);
       return {
         warning: undefined,
         take(ask, now) {
