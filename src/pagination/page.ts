@@ -60,7 +60,7 @@ export class ListPage<T> implements Page<T> {
   readonly hasNextPage: boolean;
   readonly raw: unknown;
   readonly #source: ListSource<T>;
-  readonly #received: readonly T[];
+  readonly #receivedItems: readonly T[];
   readonly #next: Progress | undefined;
 
   /** The page without the items that came before. Throws `UndecodableResponse` if the list has no end. */
@@ -71,12 +71,12 @@ export class ListPage<T> implements Page<T> {
       (size): size is number => size !== undefined && size > 0,
     );
     const limit = limits.length > 0 ? Math.min(...limits) : undefined;
-    const known =
+    const seenIds =
       before.ids.size === before.idCount ? before.ids : new Set([...before.ids].slice(0, before.idCount));
-    const ids = received.map(source.identify);
-    this.items = received.filter((_, at) => known.size < known.add(ids[at]!).size);
-    const counts = { newCount: this.items.length, seenCount: known.size };
-    const cursor = nextCursor(before.cursor, { ...hints, ...counts, ids, limit });
+    const pageIds = received.map(source.identify);
+    this.items = received.filter((_, at) => seenIds.size < seenIds.add(pageIds[at]!).size);
+    const counts = { newCount: this.items.length, seenCount: seenIds.size };
+    const cursor = nextCursor(before.cursor, { ...hints, ...counts, pageIds, limit });
     this.page = before.cursor.page;
     this.limit = limit ?? received.length;
     if (totalItems !== undefined) this.totalItems = totalItems;
@@ -84,16 +84,16 @@ export class ListPage<T> implements Page<T> {
     this.hasNextPage = cursor !== undefined;
     this.raw = raw;
     this.#source = source;
-    this.#received = received;
-    this.#next = cursor && { cursor, ids: known, idCount: known.size };
+    this.#receivedItems = received;
+    this.#next = cursor && { cursor, ids: seenIds, idCount: seenIds.size };
   }
 
-  /** All items of the page, also those that had come before. */
+  /** All items of the page, also those that came on earlier pages. */
   get received(): readonly T[] {
-    return this.#received;
+    return this.#receivedItems;
   }
 
-  /** Where the list goes on; undefined after the last page. */
+  /** Where the list goes on after this page; undefined after the last one. */
   get next(): Progress | undefined {
     return this.#next;
   }
@@ -112,35 +112,35 @@ export class ListPage<T> implements Page<T> {
 const mostReadAhead = 100;
 
 /**
- * The pages of one loop, in order, from a place on or from a page that is already there. While the consumer works on a
- * page, the next ones are fetched, one at a time, because only the page before says whether there is another. A failure
+ * The pages of one loop, in order, from a cursor on or from a page that is there already. While the consumer works on
+ * a page, the next ones are fetched, one at a time, because only the page before says whether there is another. A failure
  * is reported when the consumer reaches its page. The end of the loop aborts the page in flight.
  */
 export async function* streamPages<T>(
   source: ListSource<T>,
   start: Progress,
-  first?: ListPage<T>,
+  firstPage?: ListPage<T>,
 ): AsyncGenerator<ListPage<T>, void, undefined> {
   const { readAhead = 1, signal } = source.options;
   let endLoop: (() => void) | undefined;
   try {
-    let page: ListPage<T> | undefined = first ?? (await source.load(start));
+    let page: ListPage<T> | undefined = firstPage ?? (await source.load(start));
     // Only now is there anything that the end of the loop may abort.
     const loop = new AbortController();
     const removeCallback = signal && onAbort(signal, () => loop.abort(signal.reason));
     endLoop = () => (removeCallback?.(), loop.abort());
     const load = async (before: Progress | undefined) => before && (await source.load(before, loop.signal));
-    const ahead: Promise<ListPage<T> | undefined>[] = [];
+    const pagesAhead: Promise<ListPage<T> | undefined>[] = [];
     while (page) {
       throwIfAborted(signal);
-      while (ahead.length < Math.min(readAhead, mostReadAhead)) {
-        const next = (ahead.at(-1) ?? Promise.resolve(page)).then((last) => load(last?.next));
-        // It is reported once the consumer reaches the page.
-        next.catch(() => undefined);
-        ahead.push(next);
+      while (pagesAhead.length < Math.min(readAhead, mostReadAhead)) {
+        const nextPage = (pagesAhead.at(-1) ?? Promise.resolve(page)).then((last) => load(last?.next));
+        // Its failure is reported once the consumer reaches the page.
+        nextPage.catch(() => undefined);
+        pagesAhead.push(nextPage);
       }
       yield page;
-      page = await (ahead.shift() ?? load(page.next));
+      page = await (pagesAhead.shift() ?? load(page.next));
     }
   } catch (error) {
     // The page may have been fetched before the consumer asked for it.

@@ -116,15 +116,15 @@ interface ListCall<T> extends Pick<Endpoint<undefined, unknown>, "operation" | "
   readonly identify: (item: T) => string;
 }
 
-const listOptionsSchema = callOptionsSchema.extend({ readAhead: optionTypes.count.optional() });
+const paginatorOptionsSchema = callOptionsSchema.extend({ readAhead: optionTypes.count.optional() });
 
 /** A list of one family, page by page. */
 export function listPages<T>(list: ListCall<T>): Paginator<T> {
   const { call, operation, path, querySchema, decode, longestPage, identify } = list;
   const query = copyRecord<{ page?: number; limit?: number }>(list.query);
-  const isGiven = list.options !== undefined;
+  const hasOptions = list.options !== undefined;
   // Each page's call refuses a wrong option, as it is.
-  const { data } = isGiven ? listOptionsSchema.safeParse(copyRecord(list.options)) : { data: {} };
+  const { data } = hasOptions ? paginatorOptionsSchema.safeParse(copyRecord(list.options)) : { data: {} };
   const options: ListSource<T>["options"] | undefined = data && withoutPrototype(data);
   // Not `??`: a null is an error, not a missing limit.
   const limit = query?.limit === undefined ? longestPage : query.limit;
@@ -145,18 +145,18 @@ export function listPages<T>(list: ListCall<T>): Paginator<T> {
         method: "GET",
         path,
         query: querySchema,
-        options: listOptionsSchema,
-        // A part of the call, which fails if the list has no end.
+        options: paginatorOptionsSchema,
+        // The page is made in the call, which fails if the list has no end.
         decode: (response: ParsedResponse) => pageOf(decode(response)),
       };
       const nextPage = page === firstPage ? {} : { page };
-      const loaded = call(
+      const listPage = call(
         endpoint,
         { query: query ? { ...query, limit, ...nextPage } : list.query },
-        options && (isGiven || signal) ? withoutPrototype({ ...options, signal }) : list.options,
+        options && (hasOptions || signal) ? withoutPrototype({ ...options, signal }) : list.options,
       );
-      if (!endsBy404) return loaded;
-      return loaded.catch((error: unknown) => {
+      if (!endsBy404) return listPage;
+      return listPage.catch((error: unknown) => {
         if (error instanceof NotFoundError) return pageOf({ items: [], raw: error.body });
         throw error;
       });
@@ -165,9 +165,9 @@ export function listPages<T>(list: ListCall<T>): Paginator<T> {
   return new Paginator<T>(source);
 }
 
-/** Copies an object, so that later changes of it have no effect. Undefined for any other value. */
+/** Copies the query or options of a list call, against later changes. Undefined for what is no object. */
 function copyRecord<T extends object>(value: unknown = {}): Partial<T> | undefined {
-  // Safe: it is validated before each page.
+  // Safe: the call of each page validates the copy.
   return isRecord(value) && contentLost(value) === undefined
     ? withoutPrototype(value as Partial<T>)
     : undefined;
