@@ -6,7 +6,7 @@ import { arrivalGraceMs, permitsPerPace } from "../rate-limiter/sliding-window-l
 export type WrittenPermit = readonly [id: string, isLast: boolean, state: number | "in flight" | "unsent"];
 
 export interface ScriptRequest {
-  /** The longest is the last. */
+  /** The longest window is the last. */
   readonly windows: readonly {
     readonly limit: number;
     readonly intervalMs: number;
@@ -38,7 +38,7 @@ export interface ScriptReply {
   /** The permits younger than one sixth of each window, two sixths, and so on: all, and those of priorities 0 to 8. */
   readonly younger: readonly (readonly [ageMs: number, all: number, byOthers: number])[];
   readonly pausedMs: number;
-  /** The part of the limits in force, below 1 after a 429. */
+  /** The part of the limits that Redis leaves in force, below 1 after a 429. */
   readonly rateFactor: number;
 }
 
@@ -69,19 +69,19 @@ local time = redis.call('TIME')
 local clock = time[1] * 1000 + time[2] / 1000
 local state, now
 -- No time of ours is further ahead than so much, and a little for its rounding.
-local function latest(aheadMs) return now + aheadMs + 2 end
-local function read()
+local function latestTime(aheadMs) return now + aheadMs + 2 end
+local function readState()
   state = cjson.decode(redis.call('GET', stateKey))
   -- If the clock is set back, no time has passed.
   now = math.max(clock + state.aheadMs, state.lastAt)
   state.longestLeaseMs = math.max(state.longestLeaseMs, request.leaseMs)
   assert(type(state.data) == 'string' and state.rateFactor > 0 and state.rateFactor <= 1)
   assert(state.aheadMs >= 0 and state.lastAt <= clock + state.aheadMs + ${longestSetBackMs} and state.longestMs < 1e12)
-  assert(state.pausedUntil <= latest(${longestPauseMs}) and state.slowedAt <= latest(0))
-  for _, permit in ipairs(state.taken) do assert(permit.at <= latest(0)) end
-  for _, waiter in ipairs(state.waiting) do assert(waiter.dueAt <= latest(${leastKeptMs})) end
+  assert(state.pausedUntil <= latestTime(${longestPauseMs}) and state.slowedAt <= latestTime(0))
+  for _, permit in ipairs(state.taken) do assert(permit.at <= latestTime(0)) end
+  for _, waiter in ipairs(state.waiting) do assert(waiter.dueAt <= latestTime(${leastKeptMs})) end
 end
-if not pcall(read) then
+if not pcall(readState) then
   now, state = clock, { data = request.newData, rateFactor = 1, pausedUntil = 0, slowedAt = 0, taken = {}, waiting = {} }
   state.longestMs, state.longestLeaseMs = 0, request.leaseMs
 end
@@ -94,12 +94,12 @@ end
 
 local permitAheadMs = math.max(state.longestLeaseMs, ${arrivalGraceMs})
 for _, key in ipairs({ permitsKey, othersKey }) do
-  local removed = redis.pcall('ZREMRANGEBYSCORE', key, '(' .. exact(latest(permitAheadMs)), '+inf')
+  local removed = redis.pcall('ZREMRANGEBYSCORE', key, '(' .. exact(latestTime(permitAheadMs)), '+inf')
   if type(removed) == 'table' then redis.call('DEL', key) end
   if removed ~= 0 then state.data = request.newData end
 end
 
-local function write(id, isLast, at)
+local function writePermit(id, isLast, at)
   redis.call('ZADD', permitsKey, exact(at), id)
   if not isLast then redis.call('ZADD', othersKey, exact(at), id) end
 end
@@ -114,7 +114,7 @@ for _, permit in ipairs(request.permits) do
     end
   else
     -- The clock of a process may be set back.
-    write(id, isLast, now - (age == 'in flight' and -request.leaseMs or math.max(age, -permitAheadMs)))
+    writePermit(id, isLast, now - (age == 'in flight' and -request.leaseMs or math.max(age, -permitAheadMs)))
   end
 end
 
@@ -139,7 +139,7 @@ local available, share, shareMs = math.huge, nil, 0
 for index, window in ipairs(request.windows) do
   state.longestMs = math.max(state.longestMs, window.countedMs)
   local limit = window.limit
-  -- Somebody else may have written to the sets.
+  -- Another program may have written to the sets.
   used[index] = math.min(limit, count(permitsKey, window.countedMs))
   local others = math.min(limit, count(othersKey, window.countedMs))
   local isLongest = index == #request.windows
@@ -173,8 +173,8 @@ end
 -- The time until a permit of priority 9 is as far behind the one ten before it as the pace asks.
 local function paceWaitMs(before)
   local sinceMs, waitMs = now - before.at, 0
-  for _, time in ipairs(ahead) do
-    waitMs = math.max(waitMs, (${permitsPerPace} * time.inMs - time.left * sinceMs) / (${permitsPerPace} + time.left))
+  for _, step in ipairs(ahead) do
+    waitMs = math.max(waitMs, (${permitsPerPace} * step.inMs - step.left * sinceMs) / (${permitsPerPace} + step.left))
   end
   return math.ceil(math.min(${longestPaces * permitsPerPace} * shareMs / share - sinceMs, waitMs))
 end
@@ -188,25 +188,25 @@ end
 
 -- Processes that wait take turns, priority 9 after the others. Each was told when its permit comes back: from then on this one
 -- leaves it to those before.
-local waiting, place, behind, due = {}, nil, 1, 0
+local waiting, position, behind, due = {}, nil, 1, 0
 for _, waiter in ipairs(state.waiting) do
   local isOwn = waiter.process == request.process and waiter.isLast == request.isLast
   local isLive = waiter.dueAt + ${lateMs} >= now
   if isLive and isOwn then
-    place = behind
+    position = behind
   elseif isLive then
     table.insert(waiting, waiter)
     if request.isLast or not waiter.isLast then
       behind = #waiting + 1
-      if not place and waiter.dueAt <= now then due = due + 1 end
+      if not position and waiter.dueAt <= now then due = due + 1 end
     end
   end
 end
 local granted = pausedMs > 0 and 0 or math.max(0, math.min(#request.ids, available - due))
-if granted > 0 or not place then place = behind end
+if granted > 0 or not position then position = behind end
 
 for index = 1, granted do
-  write(request.ids[index], request.isLast, now + request.leaseMs)
+  writePermit(request.ids[index], request.isLast, now + request.leaseMs)
   if request.isLast then
     table.insert(state.taken, { id = request.ids[index], at = math.ceil(now) })
     if #state.taken > ${permitsPerPace} then table.remove(state.taken, 1) end
@@ -222,7 +222,7 @@ for index, window in ipairs(request.windows) do
     local all, byOthers = count(permitsKey, ageMs), count(othersKey, ageMs)
     table.insert(younger, { ageMs, math.min(window.limit, all), math.min(window.limit, byOthers) })
   end
-  local rank = math.max(0, limits[index] - place)
+  local rank = math.max(0, limits[index] - position)
   local windowWaitMs = 0
   if rank < used[index] then
     local leaving = redis.call('ZREVRANGE', permitsKey, rank, rank, 'WITHSCORES')
@@ -238,13 +238,13 @@ for index, window in ipairs(request.windows) do
   end
   waitMs = math.max(waitMs, windowWaitMs)
 end
--- What is available is left to others.
+-- The permits that are available are left to the processes before this one.
 if granted == 0 and waitMs == 0 then waitMs = ${lateMs} end
 if granted == #request.ids then waitMs = 0 else waitMs = math.max(waitMs, pausedMs) end
 if waitMs > 0 then
-  -- Who waits longer than a minute asks in between.
+  -- A process that waits longer than a minute asks in between.
   local dueAt = math.ceil(now + math.min(waitMs, ${leastKeptMs}))
-  table.insert(waiting, place, { process = request.process, isLast = request.isLast, dueAt = dueAt })
+  table.insert(waiting, position, { process = request.process, isLast = request.isLast, dueAt = dueAt })
 end
 if #request.ids > 0 then state.waiting = waiting end
 
@@ -257,10 +257,10 @@ for _, key in ipairs({ permitsKey, othersKey }) do
 end
 
 -- A Redis that was restarted may have old data.
-local info = redis.pcall('INFO', 'server')
-local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+local serverInfo = redis.pcall('INFO', 'server')
+local runId = type(serverInfo) == 'string' and string.match(serverInfo, 'run_id:(%w+)') or ''
 return cjson.encode({
-  data = state.data .. run, granted = granted, waitMs = waitMs, pausedMs = pausedMs, rateFactor = state.rateFactor,
+  data = state.data .. runId, granted = granted, waitMs = waitMs, pausedMs = pausedMs, rateFactor = state.rateFactor,
   used = used, younger = younger,
 })
 `;

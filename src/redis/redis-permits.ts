@@ -28,7 +28,7 @@ interface Outage {
  * after the other: each writes what has changed, and some ask for permits.
  */
 export class RedisPermits implements PermitStore {
-  readonly #run: RunScript;
+  readonly #runScript: RunScript;
   readonly #settings: Omit<RateLimitStore, "open">;
   readonly #user: StoreUser;
   readonly #windows: ScriptRequest["windows"];
@@ -40,8 +40,8 @@ export class RedisPermits implements PermitStore {
   #outage: Outage | undefined;
   #lastRequest: Promise<unknown> = Promise.resolve();
 
-  constructor(run: RunScript, settings: Omit<RateLimitStore, "open">, user: StoreUser) {
-    this.#run = run;
+  constructor(runScript: RunScript, settings: Omit<RateLimitStore, "open">, user: StoreUser) {
+    this.#runScript = runScript;
     this.#settings = settings;
     this.#user = user;
     this.#ownLog = new SlidingWindowLog(user.windows, user.restoredPermits);
@@ -52,7 +52,7 @@ export class RedisPermits implements PermitStore {
 
   take(ask: Ask, now: number): Reply | Promise<Reply> {
     this.#keepBeating();
-    const { refusal } = this;
+    const refusal = this.#outageRefusal;
     if (refusal !== undefined) return { permits: [], waitMs: retryIntervalMs, refusal };
     const { rate, reserve } = this.#user;
     const pausedMs = rate.pausedMs(now);
@@ -89,7 +89,7 @@ export class RedisPermits implements PermitStore {
 
   known(now: number): Known {
     const { rate } = this.#user;
-    const startAt = now + (this.refusal === undefined ? rate.pausedMs(now) : retryIntervalMs);
+    const startAt = now + (this.#outageRefusal === undefined ? rate.pausedMs(now) : retryIntervalMs);
     const [ownLog, isAlone] = [this.#ownLog, this.warning !== undefined];
     if (isAlone) return { ownLog, log: ownLog, limits: this.#localLimits, startAt };
     return { ownLog, log: this.#withElsewhere(now), limits: rate.limits(), startAt };
@@ -111,12 +111,12 @@ export class RedisPermits implements PermitStore {
   }
 
   get warning(): string | undefined {
-    if (!this.#outage || this.refusal !== undefined) return undefined;
+    if (!this.#outage || this.#outageRefusal !== undefined) return undefined;
     return `the rate limit store is unavailable: ${this.#outage.reason}; this process continues with its share`;
   }
 
   /** Why calls are refused, while Redis is unavailable. */
-  get refusal(): string | undefined {
+  get #outageRefusal(): string | undefined {
     const { onUnavailable, localShare } = this.#settings;
     if (!this.#outage) return undefined;
     const message = `The rate limit store is unavailable: ${this.#outage.reason}.`;
@@ -177,7 +177,7 @@ export class RedisPermits implements PermitStore {
     // Redis may carry out a late request after newer ones, or not at all.
     const writeAgain = () => this.#unreported.addPermits([...report.permits.map(([id]) => id), ...ids]);
     try {
-      return this.#onReply(request, await this.#run(request, writeAgain), sentAt);
+      return this.#onReply(request, await this.#runScript(request, writeAgain), sentAt);
     } catch (error) {
       writeAgain();
       failed();
