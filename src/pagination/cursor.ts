@@ -69,8 +69,8 @@ export function nextCursor(cursor: Cursor, received: ReceivedPage): Cursor | und
       hasNextPage === undefined && isAhead === true && (limit ?? received.totalPages) !== undefined;
     if (!isEmptyPage || !isCounted || pagesWithoutNew > mostEmptyPages) throw withoutEnd(page, isEmptyPage);
   }
-  const isShort = received.totalPages === undefined && !isFull;
-  const endsBy404 = hasNextPage === undefined && (isAhead === undefined || isHiding === true || isShort);
+  const isShortPage = received.totalPages === undefined && pageIds.length < (limit ?? 0);
+  const endsBy404 = hasNextPage === undefined && (isAhead === undefined || isHiding === true || isShortPage);
   const before = { itemsBefore: itemsPassed, idsBefore: pageIds, pagesWithoutNew };
   return { page: page + 1, ...before, endsBy404, untilEmpty: cursor.untilEmpty };
 }
