@@ -22,8 +22,8 @@ function words(refused: RefusedChannels, list: string): [string, RefusedChannels
 /** The channels that a cell refuses as a whole, in any case, and with `_` and `-` as spaces; of tags in quotation marks, by any. */
 export function refusedIn(cell: string): RefusedChannels {
   const tags = /^".*"$/s.test(cell) ? partsOf(cell) : [cell];
-  const words = tags.filter((tag) => tag.length <= 30).map((tag) => wordOf(tag.replace(/[\s_-]+/g, " ")));
-  return channels.filter((channel) => words.some((word) => refusals.get(word)?.includes(channel)));
+  const tagWords = tags.filter((tag) => tag.length <= 30).map((tag) => wordOf(tag.replace(/[\s_-]+/g, " ")));
+  return channels.filter((channel) => tagWords.some((word) => refusals.get(word)?.includes(channel)));
 }
 
 /** Whether the name of a file may be that of a list of people who refused: `unsubscribed_2026-11.csv`. */
