@@ -29,6 +29,8 @@ export class Dispatcher {
   /** Calls that do not know yet that they must wait. */
   readonly #untold = new Set<Waiter>();
   #lastPosition = 0;
+  /** The calls of each level that have a position, and wait for another call before they ask for a permit. */
+  readonly #calledAhead: number[] = [];
   #isServing = false;
   /** A change since the store was last asked may have made a permit available. */
   #mustAskAgain = false;
@@ -57,14 +59,28 @@ export class Dispatcher {
     return ++this.#lastPosition;
   }
 
+  /** A call of this priority waits for another call first: it counts as waiting until the returned function is called. */
+  callAhead(priority: number): () => void {
+    const level = levelOf(priority, false);
+    const count = (change: number) => (this.#calledAhead[level] = (this.#calledAhead[level] ?? 0) + change);
+    count(1);
+    return () => void count(-1);
+  }
+
   /** Why a call is refused that finds the queue full, before anything is made for it. */
   fullQueue(priority: number, maxQueued = this.#bounds.maxQueued ?? Infinity): PermitRefusal | undefined {
     const isLast = priority === lastPriority;
-    const waiting = this.#queue.sizeUpTo(levelOf(priority, false));
+    const level = levelOf(priority, false);
+    const queued = this.#queue.sizeUpTo(level);
+    const ahead = this.#calledAhead.slice(0, level + 1).reduce((sum, count) => sum + count, 0);
+    const waiting = queued + ahead;
     // While a store is asked some of those that wait may still leave at once.
     if (waiting < (this.#isServing ? maxQueued + this.#burst : maxQueued)) return undefined;
     const now = this.#clock();
-    if (waiting === 0 && now >= this.#noPermitUntil(isLast)) return undefined;
+    if (queued === 0 && now >= this.#noPermitUntil(isLast)) {
+      // A permit may be there: what waits for another call alone is not held up by the rate limit.
+      if (ahead === 0 || this.#forecasts.waitMs(isLast, waiting + 1, now) === 0) return undefined;
+    }
     return this.#forecasts.refusal(isLast, waiting + 1, now, queueIsFull(maxQueued));
   }
 

@@ -131,6 +131,11 @@ export class RateLimiter {
     return this.#dispatcher.takePosition();
   }
 
+  /** @internal Counts such a call as waiting, for `maxQueued`, until the returned function is called. */
+  callAhead(priority = defaultPriority): () => void {
+    return this.#dispatcher.callAhead(priority);
+  }
+
   /** @internal What users are told while a `store` is unavailable. */
   get storeWarning(): string | undefined {
     return this.#store.warning;

@@ -284,6 +284,30 @@ describe("A write that waits for an earlier one to its contact keeps its place i
     expect(sent).toHaveLength(9);
   });
 
+  it("and counts there, so that a flood of writes to one contact is bounded by `maxQueued`", async () => {
+    const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 1_000 }], maxQueued: 3 });
+    const { audience, mock } = logged({}, { rateLimiter });
+
+    const calls = Array.from({ length: 1_000 }, () => audience.v1.customers.upsert(off));
+    const ends = await within(
+      20_000,
+      Promise.allSettled([...calls, audience.v1.contactGroups.get("mock-list", { priority: 0 })]),
+    );
+
+    const refused = ends.filter(({ status }) => status === "rejected");
+    expect(refused).toHaveLength(996);
+    expect(refused[995]).toMatchObject({ reason: { code: "rate_limit_wait", outcome: "not-sent" } });
+    expect(mock.requests).toHaveLength(5);
+  });
+
+  it("unless a permit is there for each", async () => {
+    const { audience, mock } = logged({}, { rateLimiter: new RateLimiter({ maxQueued: 0 }) });
+
+    await within(20_000, Promise.all([on, off, on, off].map((each) => audience.v1.customers.upsert(each))));
+
+    expect(mock.requests).toHaveLength(4);
+  });
+
   it("and is not refused because of them", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
     const { audience, optIn } = logged({}, { rateLimiter });
