@@ -1,3 +1,4 @@
+import { withoutStack } from "../error-facts.ts";
 import { RateLimitWaitError } from "../errors.ts";
 import { Alarm, longestSleepMs } from "./alarm.ts";
 import {
@@ -15,6 +16,14 @@ import type { Release } from "./sliding-window-log.ts";
 import type { Ask, PermitStore, Reply, StoreUser } from "./store.ts";
 
 export const defaultPriority = 5;
+
+/** A call that would wait for a permit. */
+export interface WaitingCall {
+  readonly client: object;
+  readonly priority: number;
+  readonly maxWaitMs: number | undefined;
+  readonly deadlineMs: number;
+}
 
 /** Gives the permits of a store to calls that wait in a fair queue, with the timer that wakes them. */
 export class Dispatcher {
@@ -82,6 +91,16 @@ export class Dispatcher {
       if (ahead === 0 || this.#forecasts.waitMs(isLast, waiting + 1, now) === 0) return undefined;
     }
     return this.#forecasts.refusal(isLast, waiting + 1, now, queueIsFull(maxQueued));
+  }
+
+  /** Why a call is refused that may not wait as long as the calls before it, before it waits for anything. */
+  longWait({ client, priority, maxWaitMs, deadlineMs }: WaitingCall): PermitRefusal | undefined {
+    const longestMs = Math.min(maxWaitMs ?? this.#bounds.maxWaitMs ?? Infinity, deadlineMs);
+    const [isLast, now] = [priority === lastPriority, this.#clock()];
+    if (longestMs === Infinity || this.#isServing || now >= this.#noPermitUntil(isLast)) return undefined;
+    const position = this.#queue.nextPosition(client, levelOf(priority, false));
+    const isTooLong = this.#forecasts.waitMs(isLast, position, now) > longestMs;
+    return isTooLong ? this.#forecasts.refusal(isLast, position, now) : undefined;
   }
 
   /** Puts a call into the queue, and serves it. */
@@ -235,7 +254,8 @@ export class Dispatcher {
     const position = this.#queue.positionOf(waiter);
     const refusal = this.#forecasts.refusal(waiter.isLast, position, now, reason);
     this.#leave(waiter);
-    waiter.reject(new RateLimitWaitError(refusal));
+    // The call's error gets the stack of the line that made the call (D182).
+    waiter.reject(withoutStack(() => new RateLimitWaitError(refusal)));
   }
 
   /** Takes all calls out of the queue, in their order. */

@@ -118,12 +118,22 @@ export class FairQueue {
     return sum;
   }
 
-  /** The number of calls up to this one. Its client takes turns with the others, so each has at most as many before it. */
+  /** The number of calls up to this one. */
   positionOf(waiter: Waiter): number {
-    const level = this.#level(waiter);
-    const turn = indexOf(level.get(waiter.client)!, waiter) + 1; // it waits there
-    const ofThisLevel = [...level.values()].map(({ length }) => Math.min(length, turn));
-    return ofThisLevel.reduce((sum, length) => sum + length, this.sizeUpTo(waiter.level - 1));
+    const queue = this.#level(waiter).get(waiter.client)!; // it waits there
+    return this.#sizeUpToTurn(waiter.level, indexOf(queue, waiter) + 1);
+  }
+
+  /** The position of a call that the client would add. */
+  nextPosition(client: object, level: number): number {
+    const length = this.#levels[level]!.get(client)?.length ?? 0; // as in `#level`
+    return this.#sizeUpToTurn(level, length + 1) + 1;
+  }
+
+  /** The number of calls up to a client's turn at a level: it takes turns with the others, so each has at most as many. */
+  #sizeUpToTurn(level: number, turn: number): number {
+    const ofThisLevel = [...this.#levels[level]!.values()].map(({ length }) => Math.min(length, turn));
+    return ofThisLevel.reduce((sum, length) => sum + length, this.sizeUpTo(level - 1));
   }
 
   #level({ level }: Waiter): Map<object, Waiter[]> {

@@ -1,4 +1,11 @@
-import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../errors.ts";
+import { withoutStack } from "../error-facts.ts";
+import {
+  AbortError,
+  ClientClosedError,
+  RateLimitWaitError,
+  TimeoutError,
+  type AudienceError,
+} from "../errors.ts";
 import { startTimer } from "../timer.ts";
 import { onAbort } from "./abort-signal.ts";
 import { recordOutcome } from "./call-outcome.ts";
@@ -14,6 +21,7 @@ export function cancellable(send: Send): Send {
     const { deadlineMs, signal } = options;
     if (client.closing.signal.aborted) throw new ClientClosedError();
     if (signal?.aborted) throw abortError(signal, call);
+    if (!gate) refuseLongWait(call);
     if (!signal && !gate && deadlineMs === Infinity) return await send(call);
     let rejectCall: (error: AudienceError) => void;
     const callerLeft = new Promise<never>((_, reject) => (rejectCall = reject));
@@ -39,6 +47,14 @@ export function cancellable(send: Send): Send {
       for (const remove of removeListeners) remove?.();
     }
   };
+}
+
+/** Refuses a call that may not wait long enough for a permit, before anything is made for its wait. */
+function refuseLongWait({ client, options, request }: Call): void {
+  // When the earlier write to its contact has ended, there may be a permit.
+  if (client.turns.before(request.contacts)) return;
+  const refusal = client.limiter.current?.longWait({ client, ...options });
+  if (refusal) throw withoutStack(() => new RateLimitWaitError(refusal));
 }
 
 /** The error of a call that passes its deadline. `failure`: the error whose retry would begin after the deadline. */

@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { assignFacts } from "../error-facts.ts";
+import { assignFacts, withoutStack } from "../error-facts.ts";
 import { isAudienceError, RateLimitWaitError } from "../errors.ts";
 import { optionTypes } from "../schema/parse-options.ts";
 import { hasProperty, isRecord, withoutPrototype } from "../values/predicates.ts";
@@ -66,13 +66,7 @@ export class Transport {
       options.map(namedPriority).find((named) => named !== undefined) ?? this.#settings.call.priority;
     const full = this.client.limiter.current?.fullQueue(priority, this.#settings.maxQueued);
     if (!full) return;
-    const { stackTraceLimit } = Error;
-    Reflect.set(Error, "stackTraceLimit", 0);
-    try {
-      throw new RateLimitWaitError(full);
-    } finally {
-      Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
-    }
+    throw withoutStack(() => new RateLimitWaitError(full));
   }
 
   /** Starts a call of an endpoint: it rejects with what `prepare` throws. */

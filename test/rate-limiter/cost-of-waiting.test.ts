@@ -125,6 +125,22 @@ it("the permits of a snapshot without names get one each, by which a store can c
   expect(new Set(asked.restored).size).toBe(3);
 });
 
+it("for a call that may not wait long enough no timer is set", async () => {
+  const { limiter } = countingLimiter({});
+  const audience = client(limiter);
+  await audience.v1.customers.get("1");
+  const waits = audience.v1.customers.get("1");
+  const setTimer = vi.spyOn(globalThis, "setTimeout");
+  onTestFinished(() => setTimer.mockRestore());
+
+  const calls = Array.from({ length: 100 }, () => audience.v1.customers.get("1", { deadlineMs: 5 }));
+  const ends = await Promise.allSettled(calls);
+
+  expect(setTimer).not.toHaveBeenCalled();
+  expect(ends[99]).toMatchObject({ reason: { code: "rate_limit_wait", outcome: "not-sent" } });
+  await Promise.all([audience.close(), expect(waits).rejects.toMatchObject({ name: "ClientClosedError" })]);
+});
+
 it("of a call beyond `maxQueued` nothing is read or made, and the estimate for all of a turn is one", async () => {
   const { limiter, asked } = countingLimiter({ maxQueued: 1 });
   const audience = client(limiter);
