@@ -31,17 +31,6 @@ export function assignFacts(error: Error, facts: object): void {
   for (const [name, fact] of Object.entries(facts)) if (fact !== undefined) Reflect.set(error, name, fact);
 }
 
-/** Makes an error without a stack, which is most of its cost. */
-export function withoutStack<E extends Error>(make: () => E): E {
-  const { stackTraceLimit } = Error;
-  Reflect.set(Error, "stackTraceLimit", 0);
-  try {
-    return make();
-  } finally {
-    Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
-  }
-}
-
 /** Why no response arrived: `"other"` if the runtime does not say. */
 export type ConnectionFailureReason = "refused" | "dns" | "tls" | "reset" | "other";
 

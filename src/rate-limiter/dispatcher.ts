@@ -1,5 +1,3 @@
-import { withoutStack } from "../error-facts.ts";
-import { RateLimitWaitError } from "../errors.ts";
 import { Alarm, longestSleepMs } from "./alarm.ts";
 import {
   type ExpectedWait,
@@ -9,21 +7,13 @@ import {
   type PermitRequest,
   type Waiter,
 } from "./fair-queue.ts";
-import { Forecasts, type PermitRefusal } from "./forecast.ts";
+import { Forecasts, permitError, type PermitRefusal } from "./forecast.ts";
 import type { QueueBounds } from "./limiter-options.ts";
 import { lastPriority } from "./reserve.ts";
 import type { Release } from "./sliding-window-log.ts";
 import type { Ask, PermitStore, Reply, StoreUser } from "./store.ts";
 
 export const defaultPriority = 5;
-
-/** A call that would wait for a permit. */
-export interface WaitingCall {
-  readonly client: object;
-  readonly priority: number;
-  readonly maxWaitMs: number | undefined;
-  readonly deadlineMs: number;
-}
 
 /** Gives the permits of a store to calls that wait in a fair queue, with the timer that wakes them. */
 export class Dispatcher {
@@ -86,21 +76,26 @@ export class Dispatcher {
     // While a store is asked some of those that wait may still leave at once.
     if (waiting < (this.#isServing ? maxQueued + this.#burst : maxQueued)) return undefined;
     const now = this.#clock();
-    if (queued === 0 && now >= this.#noPermitUntil(isLast)) {
-      // A permit may be there: what waits for another call alone is not held up by the rate limit.
-      if (ahead === 0 || this.#forecasts.waitMs(isLast, waiting + 1, now) === 0) return undefined;
-    }
+    const mayHavePermit = queued === 0 && now >= this.#noPermitUntil(isLast);
+    // Calls that wait for another one alone are not held up by the rate limit.
+    if (mayHavePermit && (ahead === 0 || this.#forecasts.waitMs(isLast, waiting + 1, now) === 0))
+      return undefined;
     return this.#forecasts.refusal(isLast, waiting + 1, now, queueIsFull(maxQueued));
   }
 
   /** Why a call is refused that may not wait as long as the calls before it, before it waits for anything. */
-  longWait({ client, priority, maxWaitMs, deadlineMs }: WaitingCall): PermitRefusal | undefined {
-    const longestMs = Math.min(maxWaitMs ?? this.#bounds.maxWaitMs ?? Infinity, deadlineMs);
+  longWait(request: PermitRequest): PermitRefusal | undefined {
+    const { client = this, priority = defaultPriority } = request;
+    const longestMs = this.#longestWaitMs(request);
     const [isLast, now] = [priority === lastPriority, this.#clock()];
     if (longestMs === Infinity || this.#isServing || now >= this.#noPermitUntil(isLast)) return undefined;
     const position = this.#queue.nextPosition(client, levelOf(priority, false));
     const isTooLong = this.#forecasts.waitMs(isLast, position, now) > longestMs;
     return isTooLong ? this.#forecasts.refusal(isLast, position, now) : undefined;
+  }
+
+  #longestWaitMs({ maxWaitMs = this.#bounds.maxWaitMs ?? Infinity, deadlineInMs = Infinity }: PermitRequest) {
+    return Math.min(maxWaitMs, deadlineInMs);
   }
 
   /** Puts a call into the queue, and serves it. */
@@ -110,7 +105,6 @@ export class Dispatcher {
       // A call that was refused for its rate, or has waited elsewhere, had its position in the queue before.
       const hadPosition = isRequeued || request.position !== undefined;
       const maxQueued = hadPosition ? Infinity : (request.maxQueued ?? this.#bounds.maxQueued ?? Infinity);
-      const maxWaitMs = request.maxWaitMs ?? this.#bounds.maxWaitMs ?? Infinity;
       const level = levelOf(priority, isRequeued);
       const now = this.#clock();
       let tellWait: ((wait: ExpectedWait) => void) | undefined;
@@ -122,7 +116,7 @@ export class Dispatcher {
         // Calls without a client share one position in the round robin.
         client: request.client ?? this,
         position: request.position ?? this.takePosition(),
-        deadlineAt: now + Math.min(maxWaitMs, request.deadlineInMs ?? Infinity),
+        deadlineAt: now + this.#longestWaitMs(request),
         // Calls of a lower priority do not count: they leave after it.
         maxQueued: this.#queue.sizeUpTo(level) >= maxQueued ? maxQueued : Infinity,
         request,
@@ -254,8 +248,7 @@ export class Dispatcher {
     const position = this.#queue.positionOf(waiter);
     const refusal = this.#forecasts.refusal(waiter.isLast, position, now, reason);
     this.#leave(waiter);
-    // The call's error gets the stack of the line that made the call (D182).
-    waiter.reject(withoutStack(() => new RateLimitWaitError(refusal)));
+    waiter.reject(permitError(refusal));
   }
 
   /** Takes all calls out of the queue, in their order. */

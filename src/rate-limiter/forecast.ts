@@ -1,4 +1,5 @@
 import type { RateLimitWindow, WaitFacts } from "../error-facts.ts";
+import { RateLimitWaitError } from "../errors.ts";
 import type { ExpectedWait } from "./fair-queue.ts";
 import { Allowance, keptPermits } from "./reserve.ts";
 import { permitsPerPace, SlidingWindowLog } from "./sliding-window-log.ts";
@@ -116,6 +117,17 @@ class Forecast {
 
 /** Why a call gets no permit: the facts and the message of its `RateLimitWaitError`. */
 export type PermitRefusal = WaitFacts & { readonly message: string };
+
+/** The error of a call that is refused its permit: without a stack of its own, which would be half of its cost (D182). */
+export function permitError(refusal: PermitRefusal): RateLimitWaitError {
+  const { stackTraceLimit } = Error;
+  Reflect.set(Error, "stackTraceLimit", 0);
+  try {
+    return new RateLimitWaitError(refusal);
+  } finally {
+    Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
+  }
+}
 
 /** What a forecast asks of the queue. */
 interface QueueState {

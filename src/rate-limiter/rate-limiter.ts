@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ConfigurationError, type RateLimitWindow } from "../errors.ts";
 import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
-import { defaultPriority, Dispatcher, type WaitingCall } from "./dispatcher.ts";
+import { defaultPriority, Dispatcher } from "./dispatcher.ts";
 import type { Permit, PermitRequest } from "./fair-queue.ts";
 import type { PermitRefusal } from "./forecast.ts";
 import { parseLimiterOptions, type RateLimiterOptions } from "./limiter-options.ts";
@@ -104,8 +104,8 @@ export class RateLimiter {
   }
 
   /** @internal Why a call is refused that may not wait long enough; undefined if it may ask for a permit. */
-  longWait(call: WaitingCall): PermitRefusal | undefined {
-    return this.#dispatcher.longWait(call);
+  longWait(request: PermitRequest): PermitRefusal | undefined {
+    return this.#dispatcher.longWait(request);
   }
 
   /** @internal The `reserve` that was set, not the default. */

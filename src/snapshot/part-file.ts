@@ -37,8 +37,8 @@ const partLineSchema = z.union([pageLineSchema, z.object({ id: z.string() })]);
 
 /** The state of a read: what its pages have come to. */
 class ReadState {
-  /** Where the list is read next; undefined after the last page. A service may have smaller pages than it is asked for. */
-  cursor: Cursor | undefined = { page: 1, untilEmpty: true };
+  /** Where the list is read next; undefined after the last page. */
+  cursor: Cursor | undefined = { page: 1 };
   /** Where the last line of each contact starts, by its id. */
   readonly lineStarts = new Map<string, number>();
   total: number | undefined;
@@ -52,7 +52,7 @@ class ReadState {
     for (const [id, start] of lineStarts) this.lineStarts.set(id, start);
     if (this.hasPages && total !== this.total) this.isTotalSteady = false;
     this.total = total;
-    this.cursor = next && { ...next, page: page + 1, idsBefore: [...lineStarts.keys()], untilEmpty: true };
+    this.cursor = next && { ...next, page: page + 1, idsBefore: [...lineStarts.keys()] };
   }
 }
 

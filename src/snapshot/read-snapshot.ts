@@ -162,7 +162,9 @@ async function readPages(
   const ids = new Set(lineStarts.keys());
   let [hasProgressFailed, hasWarned] = [false, false];
   let readAt = new Date().toISOString();
-  for await (const page of list.pagesAfter({ cursor, ids, idCount: ids.size })) {
+  // A service may have smaller pages than it is asked for.
+  const start = { cursor: { ...cursor, untilEmpty: true }, ids, idCount: ids.size };
+  for await (const page of list.pagesAfter(start)) {
     await part.add(page, readAt);
     if (!hasWarned && page.received.some(showsOtherWord)) {
       hasWarned = true;

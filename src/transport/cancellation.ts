@@ -1,11 +1,5 @@
-import { withoutStack } from "../error-facts.ts";
-import {
-  AbortError,
-  ClientClosedError,
-  RateLimitWaitError,
-  TimeoutError,
-  type AudienceError,
-} from "../errors.ts";
+import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../errors.ts";
+import { permitError } from "../rate-limiter/forecast.ts";
 import { startTimer } from "../timer.ts";
 import { onAbort } from "./abort-signal.ts";
 import { recordOutcome } from "./call-outcome.ts";
@@ -53,8 +47,9 @@ export function cancellable(send: Send): Send {
 function refuseLongWait({ client, options, request }: Call): void {
   // When the earlier write to its contact has ended, there may be a permit.
   if (client.turns.before(request.contacts)) return;
-  const refusal = client.limiter.current?.longWait({ client, ...options });
-  if (refusal) throw withoutStack(() => new RateLimitWaitError(refusal));
+  const { deadlineMs: deadlineInMs, maxWaitMs, priority } = options;
+  const refusal = client.limiter.current?.longWait({ client, priority, maxWaitMs, deadlineInMs });
+  if (refusal) throw permitError(refusal);
 }
 
 /** The error of a call that passes its deadline. `failure`: the error whose retry would begin after the deadline. */

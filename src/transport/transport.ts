@@ -1,6 +1,7 @@
 import type { Endpoint, EndpointInput } from "../endpoint.ts";
-import { assignFacts, withoutStack } from "../error-facts.ts";
-import { isAudienceError, RateLimitWaitError } from "../errors.ts";
+import { assignFacts } from "../error-facts.ts";
+import { isAudienceError } from "../errors.ts";
+import { permitError } from "../rate-limiter/forecast.ts";
 import { optionTypes } from "../schema/parse-options.ts";
 import { hasProperty, isRecord, withoutPrototype } from "../values/predicates.ts";
 import type { FamilyAccess } from "./api-key.ts";
@@ -66,7 +67,7 @@ export class Transport {
       options.map(namedPriority).find((named) => named !== undefined) ?? this.#settings.call.priority;
     const full = this.client.limiter.current?.fullQueue(priority, this.#settings.maxQueued);
     if (!full) return;
-    throw withoutStack(() => new RateLimitWaitError(full));
+    throw permitError(full);
   }
 
   /** Starts a call of an endpoint: it rejects with what `prepare` throws. */
