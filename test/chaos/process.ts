@@ -198,12 +198,13 @@ function withAppId(fetch: ReturnType<typeof networkOf>): ReturnType<typeof netwo
   return (url, init) => fetch(url, { ...init, headers: { ...init.headers, "service-app-id": appId } });
 }
 
-/** Returns a key at once or later, and sometimes one that has been revoked for a while. */
+/** Returns a key at once or later: the first times perhaps one that was revoked a while ago, and never again later. */
 function rotatingKey(key: string, log: Log, dice: Dice): () => string | Promise<string> {
   const revoked = dice.word(24);
   log.secrets.push(revoked);
+  let staleCalls = dice.pick([0, 1, 1, 2, 20]);
   return () => {
-    const current = dice.chance(0.05) ? revoked : key;
+    const current = staleCalls-- > 0 ? revoked : key;
     const takesMs = dice.pick([undefined, undefined, undefined, 0, 20, 1_000]);
     if (takesMs === undefined) return current;
     return new Promise((resolve) => setTimeout(() => resolve(current), takesMs));
