@@ -12,7 +12,7 @@ import { isUnknown } from "./guards/look.ts";
 import type { ProcessGuard } from "./guards/other-calls.ts";
 import { fateOf, mayBeRepeated, prepareRow, type RecordedRow, recordedRow } from "./prepare-row.ts";
 import { type Kept, type RestatedWrite, type RowWrite, subscribes } from "./refusals.ts";
-import { hasCode, isInvalid, type RowEnd } from "./result.ts";
+import { hasCode, isInvalid, type RowEnd, type SupersededReason } from "./result.ts";
 import type { ReadRow } from "./rows.ts";
 import type { RunParts } from "./run-parts.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
@@ -200,18 +200,20 @@ class SendRow {
     const why = error instanceof RowStop ? error.why : { errorOf: () => error };
     if ("errorOf" in why) return { status: inDoubt ? "unknown" : "failed", error: why.errorOf(rowOutcome) };
     // Safe: a RowStop.
-    const message = `${(error as RowStop).message}${this.#unsentOptOuts}`;
+    const message = `${(error as RowStop).message}${this.#unsentOptOuts(why.reason)}`;
     const abort = new AbortError({ message, outcome: rowOutcome, cause: undefined });
     return inDoubt ? { status: "unknown", error: abort } : { status: "superseded", ...why, error: abort };
   }
 
   /** The opt-outs that were not sent, for the message of a row that a guard has stopped. */
-  get #unsentOptOuts(): string {
+  #unsentOptOuts(reason: SupersededReason): string {
     const sentCount = this.#writeEnds.filter(({ outcome }) => outcome === "applied").length;
     const consents = this.#row.writes.slice(sentCount).flatMap((write) => write.consents);
     const optOuts = new Set(consents.flatMap(({ consent }) => refusalsOf(consent)));
     if (optOuts.size === 0) return "";
-    return ` Nor was its opt-out of ${[...optOuts].join(" and ")}: send that by a call of its own.`;
+    // A row that is not current may say an opt-out that the person has since taken back.
+    const wayOut = reason === "not-current" ? "" : ": send that by a call of its own";
+    return ` Nor was its opt-out of ${[...optOuts].join(" and ")}${wayOut}.`;
   }
 
   async #recordEnd(state: RowRecord["state"], kept?: Kept, formerId?: string): Promise<void> {

@@ -204,7 +204,7 @@ export class Forecasts {
       : "";
     const why =
       reason ??
-      `The wait of ${waitMs} ms is longer than \`maxWaitMs\`, of the call or its client, or \`deadlineMs\` allows.${forOthers}`;
+      `The wait of ${waitMs} ms is longer than \`maxWaitMs\` or \`deadlineMs\` allows (a call's, or its client's).${forOthers}`;
     return { message: `No permit. ${why}`, waitMs, retryAt: new Date(Date.now() + waitMs), window };
   }
 }

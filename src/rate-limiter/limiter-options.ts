@@ -87,7 +87,7 @@ function windowsInForce(windowsOption: readonly RateLimitWindow[]): readonly Rat
   const speed = isDocumented ? readRateLimit().speed : 1;
   if (speed === 1) return windows;
   sayRateLimit(
-    `${speed}x makes the windows of the rate limit ${speed} times shorter. This is for a rehearsal against a mock with \`--speed ${speed}\`: the service counts in whole windows.`,
+    `${speed}x makes the windows of the rate limit ${speed} times shorter. This is for a rehearsal against a mock with \`--speed ${speed}\`: the service itself would refuse such calls.`,
   );
   return windows.map(({ limit, intervalMs }) => ({ limit, intervalMs: intervalMs / speed }));
 }

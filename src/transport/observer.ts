@@ -122,20 +122,21 @@ export class Observer {
     expected: ExpectedWait,
     storeWarning: () => string | undefined,
   ): () => void {
-    const reportWait = ({ waitMs, isForOthers }: ExpectedWait): boolean => {
+    const reportWait = (waitMs: number): boolean => {
+      // An outage of the store is then the reason.
+      const warning = storeWarning();
+      this.storeWarning(warning);
       const isLong = waitMs > longWaitMs;
-      const why = isForOthers ? " and leaves room for other calls (reserve)" : "";
+      const why =
+        expected.isForOthers && warning === undefined ? " and leaves room for other calls (reserve)" : "";
       const text = `waits ${Math.round(waitMs)} ms for the rate limit${why}`;
       this.report(context, { attempt, waitMs }, text, isLong ? { hook: "onThrottle", level: "warn" } : {});
       return isLong;
     };
-    let isLong = reportWait(expected);
+    let isLong = reportWait(expected.waitMs);
     const reportLongWait = (): void => {
-      // An outage of the store is then the reason.
-      const warning = storeWarning();
-      this.storeWarning(warning);
-      const isForOthers = expected.isForOthers && warning === undefined;
-      isLong ||= reportWait({ waitMs: longWaitMs + 1, isForOthers });
+      if (isLong) this.storeWarning(storeWarning());
+      else isLong = reportWait(longWaitMs + 1);
       timer = setTimeout(reportLongWait, longWaitMs + 1);
     };
     let timer = setTimeout(reportLongWait, longWaitMs + 1);

@@ -82,7 +82,6 @@ async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
   const { maxQueued, observer } = settings;
   const queuedAt = performance.now();
   const hearsOfWaits = observer.hearsOfWaits;
-  if (hearsOfWaits) observer.storeWarning(limiter.storeWarning);
   let endWait: (() => void) | undefined;
   // A position in the queue holds for the first permit of a call.
   call.position = undefined;

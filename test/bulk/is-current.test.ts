@@ -52,7 +52,7 @@ describe("A row of which isCurrent says false is superseded", () => {
       message,
     });
     expect(results.find(({ index }) => index === 1)?.error).toMatchObject({
-      message: `${message} Nor was its opt-out of email: send that by a call of its own.`,
+      message: `${message} Nor was its opt-out of email.`,
     });
     expect(world.emails()).toEqual([row(0).email]);
   });

@@ -214,7 +214,7 @@ describe("the reserve", () => {
     const { limiter } = await after(0, 90, oneWindow(100));
     await expect(limiter.acquire({ priority: 9, maxWaitMs })).rejects.toMatchObject({
       message:
-        "No permit. The wait of 60035 ms is longer than `maxWaitMs`, of the call or its client, or `deadlineMs` allows. It leaves room for other calls: see the option `reserve`.",
+        "No permit. The wait of 60035 ms is longer than `maxWaitMs` or `deadlineMs` allows (a call's, or its client's). It leaves room for other calls: see the option `reserve`.",
       window: { limit: 100 },
     });
     const paced = await after(1, 45, oneWindow(100));

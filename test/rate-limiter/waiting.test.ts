@@ -208,7 +208,7 @@ describe("a bound on waiting", () => {
       time.at(50, () => limiter.refused(5_000));
     }, 200);
     const tooLong = (waitMs: number) =>
-      `No permit. The wait of ${waitMs} ms is longer than \`maxWaitMs\`, of the call or its client, or \`deadlineMs\` allows.`;
+      `No permit. The wait of ${waitMs} ms is longer than \`maxWaitMs\` or \`deadlineMs\` allows (a call's, or its client's).`;
     const isFull = "No permit. The queue is full: `maxQueued` is 1.";
     expect(messages).toEqual([tooLong(1_006), isFull, tooLong(5_000)]);
   });

@@ -126,6 +126,25 @@ describe("the reason in the error", () => {
     expect(warnings).toEqual([]);
   });
 
+  it("is told before any wait that comes of it, and such a wait has no other reason", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const mock = createMockService();
+    const lines: string[] = [];
+    const rateLimiter = new RateLimiter({ store: redisRateLimitStore(failingWith(new Error("gone"))) });
+    const logger = { warn: (line: string) => void lines.push(line) };
+    const audience = new AudienceClient({ ...mock.clientOptions, rateLimiter, logger });
+    onTestFinished(() => audience.close());
+
+    for (let call = 0; call < 40; call += 1)
+      void audience.v1.contactGroups.get("a", { priority: 9 }).catch(() => {});
+    await vi.advanceTimersByTimeAsync(9_000);
+
+    expect(lines[0]).toMatch(/store is unavailable: gone/);
+    expect(lines.slice(1).filter((line) => !/waits \d+ ms for the rate limit$/.test(line))).toEqual([]);
+    expect(lines.length).toBeGreaterThan(1);
+  });
+
   it("is the timeout, if Redis does not respond", async () => {
     const silent = { evalsha: () => new Promise(() => {}), eval: () => new Promise(() => {}) };
 

@@ -272,7 +272,7 @@ describe("AUDIENCE_RATE_LIMIT=off", () => {
 
 describe("AUDIENCE_RATE_LIMIT=60x", () => {
   const line = (speed: string) =>
-    `audience-sdk: AUDIENCE_RATE_LIMIT=${speed}x makes the windows of the rate limit ${speed} times shorter. This is for a rehearsal against a mock with \`--speed ${speed}\`: the service counts in whole windows.`;
+    `audience-sdk: AUDIENCE_RATE_LIMIT=${speed}x makes the windows of the rate limit ${speed} times shorter. This is for a rehearsal against a mock with \`--speed ${speed}\`: the service itself would refuse such calls.`;
 
   beforeEach(() => {
     setAll();
