@@ -152,13 +152,6 @@ describe("An aborted call rejects at once, with the signal's reason as its cause
     expect(mock.requests).toHaveLength(2);
   });
 
-  it("with a fetch that ignores its signal", async () => {
-    const fetch = vi.fn(() => new Promise<Response>(() => {}));
-    const { audience } = mockedClient({}, { fetch });
-
-    expectAbort(await abortedWhen(() => fetch.mock.calls.length === 1, upsertBy(audience)), "unknown", 1);
-  });
-
   it("with a reason of any kind, and with AbortSignal.timeout", async () => {
     const { audience } = mockedClient({ faults: [{ kind: "hang" }] });
 

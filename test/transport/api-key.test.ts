@@ -269,16 +269,6 @@ describe("A key that is a string", () => {
     );
   });
 
-  it("is not tried again after a 401, because it cannot have changed", async () => {
-    const mock = createMockService();
-
-    const error = await failureOf(
-      new AudienceClient({ ...mock.clientOptions, apiKey: "wrong" }).v1.customers.upsert(contact),
-    );
-
-    expect(error).toMatchObject({ status: 401, request: { attempts: 1 } });
-  });
-
   it("of v2 is apiKeyV2 if given, and apiKey otherwise", async () => {
     const mock = createMockService({
       organizations: [{ id: "o", apiKeys: ["one"], apiKeysV2: ["two"], appId: "app" }],

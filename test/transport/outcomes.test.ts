@@ -173,13 +173,6 @@ describe("The outcome of several attempts is unknown if any was unknown, and oth
     );
   });
 
-  it("but a success after failures is a success", async () => {
-    const faults = [{ kind: "500-after", times: 1 } as const, { kind: "429", times: 1 } as const];
-    const { v1 } = mockedClient({ faults });
-
-    expect(await within(10_000, v1.customers.upsert(contact).withResponse())).toMatchObject({ attempts: 3 });
-  });
-
   it.each([
     [{ kind: "500-after" }, "unknown", 500],
     [{ kind: "429", retryAfter: 4 }, "not-applied", 429],
