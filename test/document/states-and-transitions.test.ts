@@ -65,15 +65,6 @@ describe("a contact that is", () => {
     expect(contact.action).toBe("updated");
     expect(state()).toBe("SUBSCRIBED");
   });
-
-  it("subscribed by phone has a state of its own for that", async () => {
-    await upsert({ phone: "1234567", email_opt_in: "UNSUBSCRIBED", phone_opt_in: "SUBSCRIBED" });
-
-    expect(service.contact(email)).toMatchObject({
-      email_opt_in: "UNSUBSCRIBED",
-      phone_opt_in: "SUBSCRIBED",
-    });
-  });
 });
 
 describe("joining a list", () => {
@@ -133,14 +124,5 @@ describe("v2 channel statuses", () => {
       email_opt_in: "UNSUBSCRIBED",
       phone_opt_in: "SUBSCRIBED",
     });
-  });
-
-  it("other statuses are not documented, and are sent; the mock stores them in upper case", async () => {
-    await upsert(emailIdentifier("new@example.com", "pending"));
-
-    expect(service.mock.requests).toMatchObject([
-      { status: 200, body: { identifiers: [{ channels: { email: { status: "pending" } } }] } },
-    ]);
-    expect(service.contact("new@example.com")?.email_opt_in).toBe("PENDING");
   });
 });

@@ -82,17 +82,6 @@ describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
     },
   });
 
-  it("every field of the table can be sent at once", async () => {
-    const contact = Object.fromEntries(rows.map(({ field, allowed }) => [field, allowed[0]]));
-    await call(service, { ...contact, country: "IT", custom_properties: { plan: "gold" } });
-
-    expect(service.contact(String(contact["email"]))).toMatchObject({
-      ...contact,
-      country: "IT",
-      custom_properties: { plan: "gold" },
-    });
-  });
-
   it("only the fields that are sent are written", async () => {
     await call(service, { email: "ada@example.com", email_opt_in: "SUBSCRIBED", last_name: "Lovelace" });
 
@@ -101,12 +90,6 @@ describe.each(writes)("a v1 contact, written by %s", (_name, path, call) => {
       last_name: "Lovelace",
       phone: "+390111111",
     });
-  });
-
-  it("a field whose value is undefined is omitted", async () => {
-    await call(service, { ...base, first_name: undefined });
-
-    expect(service.mock.requests[0]?.body).toEqual(base);
   });
 
   const many = { phone: "1", gender: "male", dob: "2023-02-29", firstName: "Ada" };

@@ -5,18 +5,11 @@ import {
   type MockVariants,
 } from "audience-sdk/mock";
 import { expect, it } from "vitest";
-import {
-  acme as documented,
-  consent,
-  emailIdentifier,
-  phoneIdentifier,
-  v2Contact,
-} from "../document/service.ts";
+import { acme as documented } from "../document/service.ts";
 import { inProcess } from "./entry-points.ts";
 
 const CREATE = "/api/v1/customer/create";
 const EVENTS = "/api/v1/events";
-const V2 = "/v2/contacts";
 
 const acme: MockOrganizationSeed = {
   ...documented,
@@ -51,21 +44,6 @@ it("An address and a number that a contact no longer has can be used again", asy
     { email: "augusta@example.com", phone: "2222222" },
     { email: "ada@example.com" },
     { phone: "1111111" },
-  ]);
-});
-
-it("A phone of two contacts identifies the first, also after the other changes it", async () => {
-  const { post, state } = await open();
-  await post(CREATE, { email: "a@example.com", phone: "1111111" });
-  await post(CREATE, { email: "b@example.com" });
-  await post(CREATE, { email: "b@example.com", phone: "1111111" });
-  await post(CREATE, { email: "b@example.com", phone: "2222222" });
-  await post(CREATE, { phone: "1111111", first_name: "Ada" });
-  await post(CREATE, { phone: "2222222", first_name: "Bea" });
-
-  expect(state().contacts).toMatchObject([
-    { email: "a@example.com", first_name: "Ada" },
-    { email: "b@example.com", first_name: "Bea" },
   ]);
 });
 
@@ -114,38 +92,6 @@ it("An event contains only the sent fields; without a uniqueIdentifier each even
   ]);
   expect(new Set(events.map(({ id }) => id)).size).toBe(3);
   expect(automationRuns.map(({ automation }) => automation)).toEqual(["Thanks"]);
-});
-
-it("A consent replaces the one of the same identifier, and is stored beside those of other identifiers", async () => {
-  const { post, state } = await open();
-  const sourced = (one: object, source: string) => ({ ...one, consent: { ...consent, source } });
-  const send = (...identifiers: object[]) => post(V2, { ...v2Contact(), identifiers });
-  const [own, other] = [emailIdentifier("ada@example.com"), emailIdentifier("countess@example.com")];
-
-  await send(
-    sourced(own, "first"),
-    sourced(phoneIdentifier("+390111111"), "second"),
-    sourced(other, "third"),
-  );
-  await send(sourced(own, "fourth"));
-
-  expect(state().contacts.map(({ consents }) => consents)).toMatchObject([
-    [
-      { id: "+390111111", source: "second" },
-      { id: other.id, source: "third" },
-      { id: own.id, source: "fourth" },
-    ],
-  ]);
-});
-
-it("A contact without an e-mail address gets no welcome e-mail", async () => {
-  const { post, state } = await open({}, [{ id: "ada", phone: "1234567" }]);
-  const contact = { firstName: "Ada", listIds: [], triggerWelcomeEmail: true };
-  const status = await post(V2, { ...contact, identifiers: [phoneIdentifier("1234567")] });
-
-  expect(status).toBe(200);
-  expect(state().contacts[0]?.first_name).toBe("Ada");
-  expect(state().welcomeEmails).toEqual([]);
 });
 
 const seeded = (contacts: MockContactSeed[], more: object = {}) =>
