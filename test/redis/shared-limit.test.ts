@@ -104,20 +104,6 @@ it("permits that are granted after a 429 are returned, and not kept during the p
   expect(limiter.usage()).toMatchObject({ queued: 3, inFlight: 0 });
 });
 
-describe("a Redis that has lost its data", () => {
-  it("gets all valid permits before it grants new ones, so that no limit is exceeded", async () => {
-    const { time, redis, arrivals, ended, process, callAt } = room();
-    const [busy, idle] = [process(), process()];
-    await time.run(() => {
-      callAt(0, 60, idle);
-      callAt(10_000, 200, busy);
-      time.at(20_000, () => redis.loseMemory());
-    }, 400_000);
-    expect(ended.filter(({ status }) => status === "responded")).toHaveLength(260);
-    expect(refusedBySliding(arrivals, DOCUMENTED_WINDOWS)).toBe(0);
-  });
-});
-
 describe("a snapshot", () => {
   it.each([
     ["that still has them", false],

@@ -155,12 +155,6 @@ describeWithRedis("the Redis store", () => {
     }
   });
 
-  it("keeps budgets of different keys apart", async () => {
-    await process({ key: "one" }).ask(3);
-
-    await expect(process({ key: "other" }).ask(3)).resolves.toMatchObject({ granted: 3 });
-  });
-
   it("keeps no permit in Redis that no window counts", async () => {
     const one = process({}, [{ ...second, countedMs: 50 }]);
     for (let round = 0; round < 6; round += 1) {
