@@ -7,17 +7,15 @@ import {
   type Write,
   write,
 } from "audience-sdk";
-import { everyClick, type EveryClickOptions, type MockServiceOptions } from "audience-sdk/mock";
+import type { MockServiceOptions } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   collectRun,
   createFixture,
-  key,
   passUntil,
   passUntilSettled,
   row,
   rows,
-  type Row,
   until,
   useFakeTime,
   v2Contact,
@@ -177,64 +175,6 @@ describe("A row is looked up", () => {
     expect(world.mock.resubscriptions).toMatchObject([{ email: row(2).email }]);
   });
 });
-
-describe("A person who left stays so, whatever is new in the row:", () => {
-  const words = ["SUBSCRIBED", "NON_SUBSCRIBED", "SUBSCRIBED"] as const;
-  const add = (each: Row) => write.v1.contactGroups.addContact("mock-list", each);
-  const upsert = (each: Row) => write.v1.customers.upsert(each);
-  const asV2 = ({ email, email_opt_in }: Row) =>
-    write.v2.contacts.upsert(v2Contact(email, email_opt_in === "SUBSCRIBED" ? "subscribed" : "unsubscribed"));
-  const event = ({ email }: Row) => write.v1.events.send({ eventName: "seen", contact: { email } });
-
-  // As the guides, example 08 and the recipes do it: the row's own word is new each night.
-  it.each<[job: string, Nights, EveryClickOptions]>([
-    ["adds to a list, by a snapshot", { toWrites: add, hasSnapshot: true }, { mock: seeded }],
-    [
-      "upserts, by a snapshot, as a table knows",
-      { toWrites: upsert, hasSnapshot: true, isCurrent: () => true },
-      { mock: seeded },
-    ],
-    ["writes v2, by a snapshot", { toWrites: asV2, hasSnapshot: true }, { mock: seeded }],
-    ["fills an empty audience, and looks by the ids of its responses", { toWrites: add }, {}],
-    [
-      "upserts, adds to a list and sends an event",
-      { toWrites: (each) => [upsert(each), add(each), event(each)], hasSnapshot: true },
-      { mock: seeded, writesPerLook: 3 },
-    ],
-  ])(
-    "no click is undone or hidden by a job that %s",
-    async (_, { hasSnapshot, toWrites, ...options }, clicks) => {
-      const job = async (service: World["mock"]) => {
-        const audience = new AudienceClient(service.clientOptions);
-        const snapshot = hasSnapshot ? await snapshotOf(audience) : undefined;
-        const checkpoint = new MemoryCheckpoint();
-        for (const email_opt_in of words) {
-          const contacts = rows(1).map((each) => ({ ...each, email_opt_in }));
-          await audience.bulk(contacts, toWrites, { key, checkpoint, snapshot, ...options });
-        }
-      };
-
-      await expect(everyClick(job, { people: [row(0).email], ...clicks })).resolves.toBeTruthy();
-    },
-  );
-});
-
-interface Nights extends Pick<BulkOptions<Row>, "isCurrent"> {
-  readonly toWrites: (row: Row) => Write | Write[];
-  readonly hasSnapshot?: boolean;
-}
-
-const seeded: MockServiceOptions = {
-  organizations: [
-    {
-      id: "mock-organization",
-      apiKeys: ["mock-key"],
-      appId: "app",
-      lists: [{ id: "mock-list", name: "List" }],
-      contacts: rows(2),
-    },
-  ],
-};
 
 it("`service` is the contact as it was shown of a kept row and of one that is superseded, and of no other", async () => {
   const world = createFixture();
