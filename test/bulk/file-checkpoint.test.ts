@@ -201,16 +201,6 @@ describe("A file is refused, and left unchanged, that", () => {
     expect(readFileSync(path, "utf8")).toBe(changed);
     expect(readdirSync(folder)).toEqual(["import.ckpt"]);
   });
-
-  it("and a run with it sends nothing", async () => {
-    writeFileSync(path, "email,name\n");
-    const { audience, mock, upsert } = createFixture();
-
-    const run = audience.bulk(rows(1), upsert, { key, checkpoint: fileCheckpoint(path) }).summary();
-
-    await expect(run).rejects.toThrow(new ConfigurationError(`${path} ${isAnother}`));
-    expect(mock.requests).toEqual([]);
-  });
 });
 
 describe("A link to a checkpoint names the same checkpoint", () => {

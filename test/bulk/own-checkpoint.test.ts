@@ -41,37 +41,8 @@ const never = () => new Promise<never>(() => {});
 const away = new Error("the database is away");
 
 describe("A Checkpoint of one's own is a table of names and lines", () => {
-  it("of which `entries` are read once, before the first `put`", async () => {
-    const { audience } = createFixture();
-    const table = new MemoryCheckpoint();
-    const log: string[] = [];
-    const checkpoint = changed(table, (opened) => ({
-      entries: (async function* () {
-        for await (const entry of opened.entries) {
-          log.push("entry");
-          yield entry;
-        }
-        log.push("all");
-      })(),
-      put: async (...given: Parameters<OpenCheckpoint["put"]>) => {
-        log.push("put");
-        await opened.put(...given);
-      },
-    }));
-
-    for (const night of ["Ada", "Bob"])
-      await audience.bulk([{ ...row(0), first_name: night }], upsert, {
-        key,
-        checkpoint,
-        checkConsent: false,
-      });
-
-    expect(log.join(" ")).toMatch(/^all( put)+ entry entry all( put)+$/);
-    expect(table.log.filter((method) => method !== "put")).toEqual(["open", "close", "open", "close"]);
-  });
-
   it("whose names and lines are ASCII, of at most 200 and 2,000 characters, whatever is recorded", async () => {
-    // `MemoryCheckpoint` refuses others.
+    // `MemoryCheckpoint` refuses others, and a `put` before its `entries` were read.
     const { mock } = createFixture();
     const ids = ["x".repeat(3_000), "ü".repeat(600), "\u{1f600} é, : -"];
     const fetch = async (url: string, init: RequestInit) => {
@@ -155,16 +126,6 @@ describe("A Checkpoint of one's own is a table of names and lines", () => {
     expect(await flushes(rows(2))).toBe("run run");
     expect(await flushes(rows(2).map((item) => ({ ...item, first_name: "Ada" })))).toBe("run sent sent run");
     expect(await flushes([{ ...row(9), double_opt_in: true }])).toBe("run once run");
-  });
-
-  it("which is emptied by `clear` when a run without a key has ended, and then closed", async () => {
-    const { audience } = createFixture();
-    const checkpoint = new MemoryCheckpoint();
-
-    await audience.bulk(rows(2), upsert, { checkpoint });
-
-    expect(checkpoint.log.slice(-2)).toEqual(["clear", "close"]);
-    expect(checkpoint.entries.size).toBe(0);
   });
 });
 

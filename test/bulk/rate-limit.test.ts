@@ -145,16 +145,6 @@ function start(clientOptions: ConstructorParameters<typeof AudienceClient>[0] = 
 }
 
 describe("A run", () => {
-  it("leaves a permit of ten to other calls, which do not wait beside it", async () => {
-    const { time, mock, audience, sentAt } = start();
-    await time.run(() => {
-      void audience.bulk(rows(18), upsert, { concurrency: 20 }).summary();
-      time.at(5_000, () => void audience.v1.customers.list().toArray());
-    }, 119_000);
-    expect(sentAt.filter((at) => at < 60_000)).toHaveLength(10);
-    expect(mock.requests[9]).toMatchObject({ operation: "v1.customers.list" });
-  });
-
   it("that stands still for others says so, in the line and by `onThrottle` of a wait of more than ten seconds", async () => {
     const { time, audience, lines, throttled } = start();
     await time.run(() => void audience.bulk(rows(10), upsert, { concurrency: 20 }).summary(), 30_000);

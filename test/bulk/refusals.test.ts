@@ -178,14 +178,6 @@ it("An event says nothing of consent, so it is sent as it is", () => {
   );
 });
 
-it("A v2 contact whose identifiers are no array says nothing, and is sent to be refused", () => {
-  const invalid = v2.contacts.upsert({ firstName: "Ada", listIds: [] } as never);
-
-  expect(withRefusals(rowWrite(invalid), () => knownBy("is_suppressed:run"))).toMatchObject({
-    write: invalid,
-  });
-});
-
 describe("What asks the person by mail goes with the consent to e-mail, and with a suppression", () => {
   it.each([
     ["email:run", "double_opt_in", v1.customers.upsert({ ...contact("++"), double_opt_in: true })],
@@ -349,8 +341,6 @@ describe("Of a v2 contact with two addresses a word counts for its own address a
     });
   const upsert = (email: string, email_opt_in: "SUBSCRIBED" | "UNSUBSCRIBED") =>
     v1.customers.upsert({ email, email_opt_in });
-  const statusesOf = (sent: unknown) =>
-    (sent as V2Contact).identifiers.map(({ channels }) => channels["email"]?.status);
 
   it("so a row that refuses one of them goes first, and later rows may not lift that one", async () => {
     const { audience, mock } = createFixture();
@@ -365,22 +355,6 @@ describe("Of a v2 contact with two addresses a word counts for its own address a
     expect(mock.requests[0]?.operation).toBe("v2.contacts.upsert");
     const { refusals } = await audience.bulk.check([...rows, ...more], (each) => each);
     expect(refusals).toBe(1);
-  });
-
-  it.each([
-    ["old@example.com", ["unsubscribed", "subscribed"]],
-    ["new@example.com", ["subscribed", "unsubscribed"]],
-  ])("so only %s is sent as refused where it has refused", async (email, sent) => {
-    const { audience, mock } = createFixture();
-    async function* source() {
-      await audience.v1.customers.upsert({ email, email_opt_in: "UNSUBSCRIBED" });
-      yield moved("subscribed", "subscribed");
-    }
-
-    const summary = await audience.bulk(source(), (each) => each);
-
-    expect(summary).toMatchObject({ succeeded: 1, kept: 1 });
-    expect(statusesOf(mock.requests.at(-1)?.body)).toEqual(sent);
   });
 
   it("also of a call: it refuses the one, and the other may be subscribed", async () => {

@@ -44,18 +44,6 @@ describe("Each row has one result", () => {
       expect(mock.requests).toEqual([]);
     },
   );
-
-  it.each([
-    ["500-before", "unknown", "unknown"],
-    ["redirect", "failed", "not-applied"],
-  ] as const)("failed or unknown, by the outcome of its call: %s", async (kind, status, outcome) => {
-    const { audience, upsert } = createFixture({ faults: [{ kind, times: 1 }] }, { maxRetries: 0 });
-
-    const { results, error } = await collectRun(audience.bulk(rows(2), upsert, { concurrency: 1 }));
-
-    expect(results).toMatchObject([{ status, error: { outcome } }, { status: "succeeded" }]);
-    expect(error).toBeUndefined();
-  });
 });
 
 describe("The summary", () => {

@@ -138,23 +138,6 @@ describe("The function of bulk gives", () => {
 });
 
 describe("Several writes of a row", () => {
-  it("are sent in order, also where rows wait for each other", async () => {
-    const fixture = createFixture({ latencyMs: [0, 3] });
-    const toWrites = (item: Row) => [upsert(item), add(item), signedUp(item)];
-
-    const summary = await fixture.audience.bulk(rows(5), toWrites);
-
-    expect(summary).toMatchObject({ succeeded: 5 });
-    const ofRow = (email: string) =>
-      fixture.mock.requests.filter(({ body }) => JSON.stringify(body).includes(email));
-    for (const { email } of rows(5))
-      expect(ofRow(email).map(({ operation }) => operation)).toEqual([
-        "v1.customers.upsert",
-        "v1.contactGroups.addContact",
-        "v1.events.send",
-      ]);
-  });
-
   it.each([
     ["redirect", "failed", "succeeded"],
     ["500-before", "unknown", "succeeded"],
