@@ -49,16 +49,6 @@ describe("a permit", () => {
     expect(leftAt[0]).toBeLessThan(1_720);
   });
 
-  it("is available again at once if its request was unsent", async () => {
-    const { time, limiter, leftAt, call } = start(oneASecond);
-    await time.run(async () => {
-      const permit = await limiter.acquire();
-      call("next");
-      time.at(50, () => permit.release("unsent"));
-    }, 10_000);
-    expect(leftAt.get("next")).toBeLessThan(60);
-  });
-
   it("is available again after a grace period if its request was lost and may still arrive", async () => {
     const { time, limiter, leftAt, call } = start(oneASecond);
     await time.run(async () => {
@@ -70,7 +60,7 @@ describe("a permit", () => {
     expect(leftAt.get("next")).toBeLessThan(6_080);
   });
 
-  it("goes to the queue first: a later call does not overtake the waiting ones", async () => {
+  it("of an unsent request goes to the queue at once: a later call does not overtake the waiting ones", async () => {
     const { time, limiter, log, call } = start({ windows: [{ limit: 2, intervalMs: 1_000 }] });
     await time.run(async () => {
       const permits = await Promise.all([limiter.acquire(), limiter.acquire()]);

@@ -225,18 +225,15 @@ describe("A key that is a function", () => {
     expect(mock.requests.map(({ status }) => status)).toEqual([401]);
   });
 
-  it.each([
-    [0, 1],
-    [2, 3],
-  ])("that never settles is called, with maxRetries %i, %i times", async (maxRetries, times) => {
+  it("that never settles is called again by each retry", async () => {
     const apiKey = vi.fn(() => new Promise<string>(() => {}));
-    const { mock, audience } = mockedClient({}, { apiKey, maxRetries, timeoutMs: 5 });
+    const { mock, audience } = mockedClient({}, { apiKey, maxRetries: 2, timeoutMs: 5 });
 
     const error = await failureOf(audience.v1.customers.get("c-1"));
 
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error.outcome).toBe("not-sent");
-    expect(apiKey).toHaveBeenCalledTimes(times);
+    expect(apiKey).toHaveBeenCalledTimes(3);
     expect(mock.requests).toEqual([]);
   });
 });
