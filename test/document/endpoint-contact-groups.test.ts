@@ -48,12 +48,6 @@ describe.each(entryPoints)("contactGroups.addContact, $name", (entryPoint) => {
     expect(profile.attributes.email).toBe("new@example.com");
   });
 
-  it("a member that is added again remains one member", async () => {
-    await add({ ...contact, email: "grace@example.com" });
-
-    expect(members()).toEqual(["grace"]);
-  });
-
   testRefused({ service, path: ADD, call: add }, {}, [
     [{ contact }, "contact", "email", "email_opt_in"],
     [[contact], ""],
@@ -99,13 +93,6 @@ describe("email_opt_in when adding to a list", () => {
     expect((await service.send("POST", ADD, { email })).status).toBe(200);
   });
 
-  it("may be left to the service by an option of the call", async () => {
-    await service.audience.v1.contactGroups.addContact("news", { email }, { consent: "service-decides" });
-
-    expect(service.mock.requests[0]?.body).toEqual({ email });
-    expect(service.contact(email)?.email_opt_in).toBe("NON_SUBSCRIBED");
-  });
-
   it("is sent where it is present, whatever the option", async () => {
     await service.audience.v1.contactGroups.addContact("news", contact, { consent: "service-decides" });
 
@@ -148,10 +135,6 @@ describe.each(entryPoints)("contactGroups.get, $name", (entryPoint) => {
       description: "Weekly",
       created_at: 1_700_000_000,
     });
-  });
-
-  it("returns a segment too", async () => {
-    expect(await service.audience.v1.contactGroups.get("engaged")).toMatchObject({ id: "engaged" });
   });
 
   it("an unknown id is a NotFoundError", async () => {

@@ -180,12 +180,6 @@ describe("a custom event", () => {
     await expectNotSent(service, send({ ...base, ...naming }), `${path} invalid_format`);
   });
 
-  it("eventData is optional", async () => {
-    await send(base);
-
-    expect(service.state().events[0]).not.toHaveProperty("eventData");
-  });
-
   it("uniqueIdentifier is optional: the client generates and returns one, another for each event", async () => {
     const one = await send({ ...base, uniqueIdentifier: undefined });
     const other = await send({ ...base, uniqueIdentifier: undefined });

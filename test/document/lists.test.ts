@@ -202,10 +202,4 @@ describe("a v2 list", () => {
     ]);
     expect(new Date(1_000 * Number(found[0]?.created_at)).getUTCFullYear()).toBe(2023);
   });
-
-  it("has the same id in the v1 family", async () => {
-    const v1 = await service.audience.v1.contactGroups.list({ type: "LIST" }).toArray();
-
-    expect(given(await service.audience.v2.lists.list().toArray())).toEqual(idsOf(v1));
-  });
 });

@@ -100,16 +100,6 @@ describe("joining a list", () => {
 
     expect(triggers()).toHaveLength(1);
   });
-
-  it("the status governs whether e-mail reaches the contact: an unsubscribed one joins and stays unsubscribed", async () => {
-    await service.audience.v1.contactGroups.addContact("news", {
-      email: "ada@example.com",
-      email_opt_in: "UNSUBSCRIBED",
-    });
-
-    expect(service.contact("ada@example.com")?.email_opt_in).toBe("UNSUBSCRIBED");
-    expect(service.state().memberships.map(({ contactId }) => contactId)).toContain("ada");
-  });
 });
 
 describe("v2 channel statuses", () => {
