@@ -58,10 +58,10 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     this.#isIterated = true;
     const ended = this.#runToEnd();
     try {
-      yield* this.#results.until(ended);
+      yield* this.#results.untilOver();
     } finally {
       this.#parts.runEnd.leave();
-      this.#results.leave();
+      this.#results.end();
       await ended;
     }
   }
@@ -71,7 +71,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     const ended = this.#runToEnd();
     // A loop that begins in the same tick comes first.
     await Promise.resolve();
-    if (!this.#isIterated) this.#results.leave();
+    if (!this.#isIterated) this.#results.end();
     this.#isIterated = true;
     return await ended;
   }
@@ -94,7 +94,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
 
   #runToEnd(): Promise<BulkSummary> {
     this.#start();
-    this.#ended ??= this.#run();
+    this.#ended ??= this.#run().finally(() => this.#results.end());
     // Whoever iterates the run gets its failure from the loop.
     this.#ended.catch(() => undefined);
     return this.#ended;
@@ -167,7 +167,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
   async #takeRow(row: ReadRow<Row>, run: SendingRun): Promise<void> {
     const turnKeys = row.writes.flatMap((write) => write.contacts);
     if (row.key !== undefined) turnKeys.push(`row:${row.key}`);
-    this.#parts.progress.rowsUnderWay++;
+    this.#parts.progress.rowsBegun++;
     let rowEnd: SentEnd;
     try {
       rowEnd = await run.turns.take(turnKeys, async (before) => {
@@ -177,8 +177,6 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
       });
     } catch (error) {
       rowEnd = isInvalid(error) ? { status: "invalid", error } : { status: "failed", error };
-    } finally {
-      this.#parts.progress.rowsUnderWay--;
     }
     if (!rowEnd) return;
     const { status, error } = rowEnd;

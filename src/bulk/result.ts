@@ -127,7 +127,7 @@ export function isInvalid(error: unknown): error is ValidationError {
 const minuteMs = 60_000;
 
 export class ProgressCounter {
-  rowsUnderWay = 0;
+  rowsBegun = 0;
   /** The number of calls that rows have made, looks included. */
   calls = 0;
   done = 0;
@@ -146,15 +146,15 @@ export class ProgressCounter {
 
   /** The progress of the run; `estimateMs` gives the time of so many more calls. */
   progress(total: number | undefined, estimateMs?: (calls: number) => number): BulkProgress {
-    const { done, rowsUnderWay } = this;
+    const { done, rowsBegun } = this;
     const measuredMs = Math.min(Math.max(this.#durationMs, 1), minuteMs);
     const ratePerMinute = Math.round((this.#recentRowEnds.length / measuredMs) * minuteMs);
     const progress = { done, ...this.#counts, ratePerMinute };
     if (total === undefined) return progress;
     // Rows that are skipped make no call, and a row that is looked up makes two.
-    const callsPerRow = done === 0 ? 1 : this.calls / (done + rowsUnderWay);
+    const callsPerRow = this.calls / rowsBegun;
     // The limiter already counts the calls under way; the estimate is for the rows after them.
-    const etaMs = estimateMs?.(Math.ceil(Math.max(0, total - done - rowsUnderWay) * callsPerRow));
+    const etaMs = estimateMs?.(Math.ceil(Math.max(0, total - rowsBegun) * callsPerRow));
     return { ...progress, total, ...(etaMs === undefined ? {} : { etaMs }) };
   }
 
@@ -172,37 +172,33 @@ export class ProgressCounter {
 export class ResultQueue<Result> {
   readonly #results: { readonly result: Result; readonly release: () => void }[] = [];
   #wakeReader = (): void => undefined;
-  #isLeft = false;
+  #isOver = false;
 
   /** Resolves when the caller has finished with the result, or takes no more. */
   async give(result: Result): Promise<void> {
-    if (this.#isLeft) return;
+    if (this.#isOver) return;
     await new Promise<void>((release) => {
       this.#results.push({ result, release });
       this.#wakeReader();
     });
   }
 
-  async *until(runOver: Promise<unknown>): AsyncGenerator<Result, void, undefined> {
-    let isOver = false;
-    void Promise.allSettled([runOver]).then(() => {
-      isOver = true;
-      this.#wakeReader();
-    });
+  async *untilOver(): AsyncGenerator<Result, void, undefined> {
     for (;;) {
       const [nextResult] = this.#results;
       if (nextResult) {
         yield nextResult.result;
         this.#results.shift();
         nextResult.release();
-      } else if (isOver) return;
+      } else if (this.#isOver) return;
       else await new Promise<void>((resolve) => (this.#wakeReader = resolve));
     }
   }
 
-  /** The caller takes no more results. */
-  leave(): void {
-    this.#isLeft = true;
+  /** The run is over, or the caller takes no more results. */
+  end(): void {
+    this.#isOver = true;
     for (const { release } of this.#results) release();
+    this.#wakeReader();
   }
 }
