@@ -18,7 +18,7 @@ import type { ReadRow, Rows } from "./rows.ts";
 import { RunEnd } from "./run-end.ts";
 import { type RunParts, RunWarnings } from "./run-parts.ts";
 import { RunRecord } from "./run-record.ts";
-import { type SendingRun, sendRow, type SentEnd } from "./send-row.ts";
+import { type SendingRun, sendRow } from "./send-row.ts";
 import { runWorkers } from "./workers.ts";
 
 /**
@@ -168,16 +168,14 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     const turnKeys = row.writes.flatMap((write) => write.contacts);
     if (row.key !== undefined) turnKeys.push(`row:${row.key}`);
     this.#parts.progress.rowsBegun++;
-    let rowEnd: SentEnd;
-    try {
-      rowEnd = await run.turns.take(turnKeys, async (before) => {
-        // Earlier rows end with the run.
-        await before;
-        return await sendRow(row, run);
-      });
-    } catch (error) {
-      rowEnd = isInvalid(error) ? { status: "invalid", error } : { status: "failed", error };
-    }
+    const sending = run.turns.take(turnKeys, async (before) => {
+      // Earlier rows end with the run.
+      await before;
+      return await sendRow(row, run);
+    });
+    const rowEnd = await sending.catch((error: unknown) =>
+      isInvalid(error) ? ({ status: "invalid", error } as const) : ({ status: "failed", error } as const),
+    );
     if (!rowEnd) return;
     const { status, error } = rowEnd;
     if (status === "failed" || status === "invalid" || status === "unknown") this.#endRunBy(error);

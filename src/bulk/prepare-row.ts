@@ -12,6 +12,7 @@ import { isInvalid } from "./result.ts";
 import { type ReadRow, rowError } from "./rows.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
 
+/** A row beside its record. */
 export interface RecordedRow {
   readonly name: string;
   readonly fingerprint: string;
@@ -21,8 +22,8 @@ export interface RecordedRow {
   readonly eventId: string;
   /** The record of an earlier run, or of this run before a kill, or of a row before it with the same key. */
   readonly before: RowRecord | undefined;
-  /** Whether the row in doubt is another one of this run, with the same key. */
-  readonly isDoubtOfAnother: boolean;
+  /** What is left to do. `once`: it may have been carried out, or an earlier version of it, and must not be repeated. */
+  readonly fate: "new" | "changed" | "unchanged" | "inDoubt" | "once";
 }
 
 /**
@@ -32,26 +33,27 @@ export interface RecordedRow {
 export async function recordedRow(
   row: ReadRow<unknown>,
   record: RunRecord,
-  { fingerprint: fingerprintOf }: Pick<BulkSettings<never>, "fingerprint">,
+  { fingerprint: fingerprintOf }: BulkSettings<never>,
 ): Promise<RecordedRow> {
   const rowText = comparedText(row, fingerprintOf);
   const key = row.key ?? `${record.countAlike(rowText)} ${rowText}`;
   const [name, fingerprint] = await Promise.all([shortHash(key), shortHash(rowText)]);
   const before = record.row(name);
   const version = before ? before.version + Number(before.fingerprint !== fingerprint) : 1;
-  const isDoubtOfAnother = before?.fingerprint !== fingerprint && record.wasPutOnce(name);
   const hasEvent = row.writes.some(({ write }) => write.operation === "v1.events.send");
   const identity = JSON.stringify([record.id, key, `${version} ${fingerprint}`]);
   const eventId = hasEvent ? await sha256(identity) : "";
-  return { name, fingerprint, version, eventId, before, isDoubtOfAnother };
+  const fate = fateOf(before, before?.fingerprint === fingerprint, record.wasPutOnce(name));
+  if (before && fate === "unchanged") record.skip(row, before);
+  return { name, fingerprint, version, eventId, before, fate };
 }
 
-/** What is left to do of a row. `once`: it may have been carried out, or an earlier version of it, and must not be repeated. */
-export function fateOf(row: RecordedRow | undefined): "new" | "changed" | "unchanged" | "inDoubt" | "once" {
-  if (!row?.before || row.before.state === "failed") return "new";
-  if (row.before.state === "once" && !row.isDoubtOfAnother) return "once";
-  if (row.before.fingerprint !== row.fingerprint) return "changed";
-  return row.before.state === "sent" ? "inDoubt" : "unchanged";
+/** `isOfThisRun`: another row of the run, with the same key, was put that must not be repeated. */
+function fateOf(before: RowRecord | undefined, isSame: boolean, isOfThisRun: boolean): RecordedRow["fate"] {
+  if (!before || before.state === "failed") return "new";
+  if (before.state === "once" && (isSame || !isOfThisRun)) return "once";
+  if (!isSame) return "changed";
+  return before.state === "sent" ? "inDoubt" : "unchanged";
 }
 
 /**

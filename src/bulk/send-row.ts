@@ -7,10 +7,10 @@ import type { Call, PreparedCall } from "../transport/call.ts";
 import { appliedConsent } from "../transport/consent-registry.ts";
 import type { Turns } from "../transport/turns.ts";
 import { rowCallOptions } from "./bulk-options.ts";
-import { type Guard, type GuardedRow, nextMoment, RowGuards, RowStop } from "./guards/guard.ts";
+import { type Guard, type GuardedRow, nextMoment, ofKind, RowGuards, RowStop } from "./guards/guard.ts";
 import { isUnknown } from "./guards/look.ts";
 import type { ProcessGuard } from "./guards/other-calls.ts";
-import { fateOf, mayBeRepeated, prepareRow, type RecordedRow, recordedRow } from "./prepare-row.ts";
+import { mayBeRepeated, prepareRow, type RecordedRow, recordedRow } from "./prepare-row.ts";
 import { type Kept, type RestatedWrite, type RowWrite, subscribes } from "./refusals.ts";
 import { hasCode, isInvalid, type RowEnd, type SupersededReason } from "./result.ts";
 import type { ReadRow } from "./rows.ts";
@@ -24,20 +24,19 @@ export interface SendingRun extends RunParts {
   readonly record: RunRecord | undefined;
 }
 
-/** The end of a row; undefined if it only waited for the end of the run. */
-export type SentEnd = RowEnd<unknown> | undefined;
-
-/** Compares a row with its record, and sends it if it is new or changed. */
-export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<SentEnd> {
+/**
+ * Compares a row with its record, and sends it if it is new or changed. Resolves to its end; to undefined if it only waited
+ * for the end of the run.
+ */
+export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<RowEnd<unknown> | undefined> {
   const { options, processGuard, record, runEnd } = run;
   if (row.problem) throw row.problem.error;
   if (runEnd.stop.aborted) return undefined;
   if (row.writes.length === 0) return { status: "skipped" };
   const recorded = record && (await recordedRow(row, record, options));
-  if (fateOf(recorded) !== "unchanged") return await new SendRow(row, recorded, run).send();
+  if (recorded?.fate !== "unchanged") return await new SendRow(row, recorded, run).send();
   processGuard.learn(row.consents);
-  if (recorded?.before) record?.skip(row, recorded.before);
-  return { status: "skipped", kept: recorded?.before?.kept };
+  return { status: "skipped", kept: recorded.before?.kept };
 }
 
 /**
@@ -67,13 +66,13 @@ class SendRow {
   }
 
   /** Sends the row. Never rejects. */
-  async send(): Promise<SentEnd> {
+  async send(): Promise<RowEnd<unknown> | undefined> {
     const { gaveArray, writes } = this.#row;
     const { options, processGuard, runEnd } = this.#run;
     try {
       await processGuard.recallRefusals(this.#row);
       const preparedWrites = prepareRow(options.opened, writes, this.#nextEventId);
-      if (fateOf(this.#recordedRow) === "once" && !mayBeRepeated(writes, preparedWrites)) {
+      if (this.#recordedRow?.fate === "once" && !mayBeRepeated(writes, preparedWrites)) {
         // The row may have been sent: later rows must not lift what it refuses.
         processGuard.learn(this.#row.consents);
         const error = { message: notRepeatedMessage, outcome: "unknown", reason: "other" } as const;
@@ -138,9 +137,11 @@ class SendRow {
       outcome = "applied";
       this.#kept = { ...restated?.kept, ...this.#kept };
       applied = appliedConsent(sentCall?.request ?? preparedWrite, data);
-      const contactKeys = applied.flatMap(({ contacts }) => contacts);
-      const idKey = contactKeys.find((key) => key.startsWith(idKeyPrefix));
-      this.#contactId = idKey?.slice(idKeyPrefix.length) ?? this.#contactId;
+      const [idKey] = ofKind(
+        "contactUUID",
+        applied.flatMap(({ contacts }) => contacts),
+      );
+      this.#contactId = idKey?.slice("contactUUID:".length) ?? this.#contactId;
       if (this.#formerId !== undefined) warnings.warnOnce(otherContactWarning);
       return data;
     } finally {
@@ -179,14 +180,14 @@ class SendRow {
     return this.#contactId !== undefined && this.#contactId !== this.#recordedRow?.before?.id;
   }
 
-  async #succeeded(value: unknown): Promise<SentEnd> {
+  async #succeeded(value: unknown): Promise<RowEnd<unknown> | undefined> {
     const kept = Object.keys(this.#kept).length > 0 ? this.#kept : undefined;
     const service = kept && Object.values(kept).includes("service") ? this.#guards.service : undefined;
     await this.#recordEnd("succeeded", kept, this.#formerId);
     return { status: "succeeded", value, kept, service, formerId: this.#formerId };
   }
 
-  async #failed(error: unknown): Promise<SentEnd> {
+  async #failed(error: unknown): Promise<RowEnd<unknown> | undefined> {
     const { stop } = this.#run.runEnd;
     const outcome = this.#writeEnds.map((end) => end.outcome).reduce(severer, "not-sent");
     const doneEnds = this.#writeEnds.filter((end) => end.outcome === "applied" || end.outcome === "unknown");
@@ -231,4 +232,3 @@ const notRepeatedMessage =
   "Not sent: an earlier run may have carried out a write of the row that must not be repeated.";
 const otherContactWarning =
   "a row names another contact than under its key before: `formerId` is the one that is left as it is";
-const idKeyPrefix = "contactUUID:";

@@ -79,17 +79,17 @@ export function addressesOf(channel: string, contacts: readonly string[]): reado
   return addresses.length > 0 ? addresses : contacts;
 }
 
-/** The refusals among these words, by channel, as they count for a contact. */
+/** The refusals among these words, by channel, that no newer word takes back at an address of the contact. */
 export function refusalsAmong(words: readonly Word[], { contacts }: ConsentWrite): Map<string, Word> {
-  const refusals = new Map<string, Word>();
-  for (const channel of new Set(words.map((word) => word.channel))) {
+  const refusals = words.filter(({ addresses, channel, isRefused, moment }) => {
     const ofChannel = words.filter((word) => word.channel === channel);
-    // A word counts for its addresses alone.
-    const newestWords = addressesOf(channel, contacts).map((address) => newestWordAt(address, ofChannel));
-    const refusal = newestWords.find((word) => word?.isRefused);
-    if (refusal) refusals.set(channel, refusal);
-  }
-  return refusals;
+    const isNewestAt = (address: string) =>
+      !ofChannel.some((word) => word.moment > moment && word.addresses.includes(address));
+    const concerned = addressesOf(channel, contacts).filter((address) => addresses.includes(address));
+    return isRefused && concerned.some(isNewestAt);
+  });
+  // Of two refusals that of the first guard.
+  return new Map(refusals.toReversed().map((refusal) => [refusal.channel, refusal]));
 }
 
 const mostLateAnswers = 3;
@@ -194,11 +194,4 @@ export class RowGuards {
       errorOf: (outcome) => new TimeoutError({ message, outcome, timeoutMs: guard.maxAgeMs }),
     });
   }
-}
-
-/** The newest word about an address: of two at one moment the refusal, and of two refusals that of the first guard. */
-function newestWordAt(address: string, words: readonly Word[]): Word | undefined {
-  return words
-    .filter(({ addresses }) => addresses.includes(address))
-    .toSorted((a, b) => Math.sign(b.moment - a.moment) || Number(b.isRefused) - Number(a.isRefused))[0];
 }

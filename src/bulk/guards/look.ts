@@ -26,18 +26,23 @@ import {
 } from "./guard.ts";
 import type { ProcessGuard } from "./other-calls.ts";
 
-type LookOptions = Pick<BulkSettings<never>, "opened" | "checkConsent" | "snapshot">;
-
 const everyChannel = ["email", "phone", "is_suppressed"] as const;
 
 /** A look that failed: the row was not sent, and `cause` says why. */
 export class LookError extends ConnectionError {}
 
-/** What a snapshot shows of a row's contact, and the ids to look up: none where the row says nothing, or refuses only. */
+/**
+ * What a snapshot shows of a row's contact, found by the e-mail, or without one by the phone, as the service does; and the ids
+ * to look up: none where the row says nothing, or refuses only.
+ */
 function shownOfRow(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
   const rowKeys = keysOfRow(row);
   if (rowKeys.length === 0) return { shown: [], ids: [] };
-  const shown = shownTo(rowKeys, snapshot, row.recordedId !== undefined);
+  const emails = ofKind("email", rowKeys);
+  const byEmail = snapshot?.shownOf(emails) ?? [];
+  // Of a row with an e-mail whose id an earlier night has recorded, the phone may be another person's.
+  const isFound = byEmail.length > 0 || (emails.length > 0 && row.recordedId !== undefined);
+  const shown = isFound ? byEmail : (snapshot?.shownOf(addressesOf("phone", rowKeys)) ?? []);
   if (refusesOnly(row.writes)) return { shown, ids: [] };
   // Beside the contact that has the row's address, that of an earlier night is looked up: it may have refused since.
   const recordedIds = [row.recordedId, row.keptId].filter((id) => id !== undefined);
@@ -45,13 +50,16 @@ function shownOfRow(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
 }
 
 /** The ids by which a row is looked up. Only the v1 family shows a contact. */
-export function looksOf(row: GuardedRow, { checkConsent, opened, snapshot }: LookOptions): readonly string[] {
+export function looksOf(
+  row: GuardedRow,
+  { checkConsent, opened, snapshot }: BulkSettings<never>,
+): readonly string[] {
   const { ids, shown } = shownOfRow(row, snapshot);
   return canLook(opened) && (checkConsent || shown.flatMap(shownRefusals).length > 0) ? ids : [];
 }
 
 /** Whether no id of the row's person is known; `formerId`: the id of another than the row names now. */
-export function isUnknown(row: GuardedRow, { snapshot }: LookOptions, formerId?: string): boolean {
+export function isUnknown(row: GuardedRow, { snapshot }: BulkSettings<never>, formerId?: string): boolean {
   return shownOfRow(row, snapshot).ids.every((id) => id === formerId);
 }
 
@@ -76,10 +84,10 @@ export class ServiceGuard implements Guard {
     const { shown } = shownOfRow(row, options.snapshot);
     const byPhone = options.snapshot?.shownOf(ofKind("phone", keysOfRow(row))) ?? [];
     // What the snapshot shows as refused counts where a look shows nothing of it: a number also where it is another contact's.
-    const words = [
-      ...shown.flatMap((one) => this.#wordsOf(row, one, 0)),
-      ...byPhone.flatMap((one) => this.#wordsOf(row, one, 0)).filter(({ channel }) => channel === "phone"),
-    ].filter(({ isRefused }) => isRefused);
+    const words = [...shown, ...byPhone].flatMap((one) => {
+      const refusals = this.#wordsOf(row, one, 0).filter(({ isRefused }) => isRefused);
+      return shown.includes(one) ? refusals : refusals.filter(({ channel }) => channel === "phone");
+    });
     const refusalsTo = (consent: ConsentWrite) => refusalsAmong(words, consent);
     const isLifting = () =>
       shown.some((one) => leavesRefusedAddress(row, one)) ||
@@ -199,16 +207,4 @@ function namesAnother({ consents }: GuardedRow, channel: string, shown: readonly
 
 function keysOfRow({ consents }: GuardedRow): string[] {
   return [...new Set(consents.flatMap(({ contacts }) => contacts))];
-}
-
-/**
- * The contacts of a snapshot that have the e-mail, or without one the phone: the service finds a contact by either. Of a row
- * with an e-mail whose id an earlier night has recorded, the phone may be another person's.
- */
-function shownTo(rowKeys: readonly string[], snapshot: ConsentSnapshot | undefined, hasId = false) {
-  if (!snapshot) return [];
-  const emails = ofKind("email", rowKeys);
-  const byEmail = snapshot.shownOf(emails);
-  if (byEmail.length > 0 || (emails.length > 0 && hasId)) return byEmail;
-  return snapshot.shownOf(addressesOf("phone", rowKeys));
 }
