@@ -21,12 +21,8 @@ export interface ConsentWrite {
 
 const suppressed = "is_suppressed";
 
-function refusalStatusOf(channel: string): string {
-  return channel === suppressed ? "TRUE" : "UNSUBSCRIBED";
-}
-
 export function isRefusal(channel: string, status: string): boolean {
-  return status === refusalStatusOf(channel);
+  return status === (channel === suppressed ? "TRUE" : "UNSUBSCRIBED");
 }
 
 /** The channels that a consent refuses. */

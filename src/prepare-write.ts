@@ -91,17 +91,19 @@ export function prepareWrite(
   });
 }
 
-/** The contacts of a write, which need not be valid, and the consents that it states. */
-export function contactsAndConsentsOf(write: Write): {
+/** A write of a row of bulk, which need not be valid, with the keys of its contacts. */
+export interface RowWrite {
+  readonly write: Write;
   readonly contacts: readonly string[];
+  /** The consents that the write states; empty for one without, such as an event. */
   readonly consents: readonly ConsentWrite[];
-} {
+}
+
+export function rowWrite(write: Write): RowWrite {
   const { endpoint, input } = sentOf(write, true);
+  const contacts = endpoint.contactsOf?.(input.body) ?? [];
   const consents = endpoint.consentsOf?.(input.body) ?? [];
-  return {
-    contacts: endpoint.contactsOf?.(input.body) ?? [],
-    consents: consents.filter(({ consent }) => consent.size > 0),
-  };
+  return { write, contacts, consents: consents.filter(({ consent }) => consent.size > 0) };
 }
 
 /** Sends a write as a direct call; rejects as one. */

@@ -1,5 +1,4 @@
 import { isAudienceError, type ValidationIssue } from "../errors.ts";
-import { randomUuid } from "../runtime.ts";
 import { errorMessage } from "../values/in-words.ts";
 import { isObject, propertyOf } from "../values/predicates.ts";
 import type { BulkFunction, BulkOptions, BulkSettings, RowWrites } from "./bulk-options.ts";
@@ -74,7 +73,7 @@ export async function checkRows<Row>(
       try {
         if (row.problem) throw row.problem.error;
         const recorded = record && (await recordedRow(row, record, settings));
-        const preparedWrites = prepareRow(opened, writes, randomUuid);
+        const preparedWrites = prepareRow(opened, writes, recorded?.newEventId);
         const fate = writes.length === 0 ? "unchanged" : (recorded?.fate ?? "new");
         planned[fate === "once" ? "inDoubt" : fate] += 1;
         if (fate === "unchanged" || (fate === "once" && !mayBeRepeated(writes, preparedWrites))) continue;

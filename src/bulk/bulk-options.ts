@@ -132,8 +132,8 @@ export function settleOptions<Row>(
   // Safe: functions are typed by the caller; the schema has checked the rest.
   const options = parseOptions(bulkOptionsSchema, given, `The options of ${method}`) as BulkSettings<Row>;
   const limiter = opened.transport.client.limiter.current;
-  const { priority } = rowCallOptions;
-  const estimateMs = limiter && ((calls: number) => limiter.estimateMs(calls, { priority }));
+  const estimateMs =
+    limiter && ((calls: number) => limiter.estimateMs(calls, { priority: rowCallOptions.priority }));
   return withoutPrototype({ ...options, opened, target: targetOf(options.organization, opened), estimateMs });
 }
 

@@ -2,12 +2,13 @@
 import { ValidationError } from "../errors.ts";
 import { sha256, shortHash } from "../hash.ts";
 import type { OpenedClient } from "../open-client.ts";
-import { prepareWrite } from "../prepare-write.ts";
+import { prepareWrite, type RowWrite } from "../prepare-write.ts";
+import { randomUuid } from "../runtime.ts";
 import type { PreparedCall } from "../transport/call.ts";
 import { contentLost, errorMessage, ignoreRejection, kindOf } from "../values/in-words.ts";
 import { isRecord } from "../values/predicates.ts";
 import type { BulkSettings } from "./bulk-options.ts";
-import { refusesOnly, type RowWrite } from "./refusals.ts";
+import { refusesOnly } from "./refusals.ts";
 import { isInvalid } from "./result.ts";
 import { type ReadRow, rowError } from "./rows.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
@@ -18,8 +19,8 @@ export interface RecordedRow {
   readonly fingerprint: string;
   /** The row's version: the same after a kill, and another after each change of the row, even a change back. */
   readonly version: number;
-  /** The begin of the ids of the row's events; empty for a row that has none. */
-  readonly eventId: string;
+  /** Gives the next event of the row that has no id of its own one. Events of one name are told apart by their order. */
+  readonly newEventId: (eventName: string) => string;
   /** The record of an earlier run, or of this run before a kill, or of a row before it with the same key. */
   readonly before: RowRecord | undefined;
   /** What is left to do. `once`: it may have been carried out, or an earlier version of it, and must not be repeated. */
@@ -41,11 +42,17 @@ export async function recordedRow(
   const before = record.row(name);
   const version = before ? before.version + Number(before.fingerprint !== fingerprint) : 1;
   const hasEvent = row.writes.some(({ write }) => write.operation === "v1.events.send");
-  const identity = JSON.stringify([record.id, key, `${version} ${fingerprint}`]);
+  const identity = JSON.stringify([record.run.id, key, `${version} ${fingerprint}`]);
   const eventId = hasEvent ? await sha256(identity) : "";
-  const fate = fateOf(before, before?.fingerprint === fingerprint, record.wasPutOnce(name));
+  const eventCounts = new Map<string, number>();
+  const newEventId = (eventName: string): string => {
+    const number = (eventCounts.get(eventName) ?? 0) + 1;
+    eventCounts.set(eventName, number);
+    return `${eventId}-${number}-${eventName}`;
+  };
+  const fate = fateOf(before, before?.fingerprint === fingerprint, record.onceRows.has(name));
   if (before && fate === "unchanged") record.skip(row, before);
-  return { name, fingerprint, version, eventId, before, fate };
+  return { name, fingerprint, version, newEventId, before, fate };
 }
 
 /** `isOfThisRun`: another row of the run, with the same key, was put that must not be repeated. */
@@ -110,7 +117,7 @@ function canonicalJson(value: unknown): string {
 export function prepareRow(
   opened: OpenedClient,
   writes: readonly RowWrite[],
-  newEventId: (eventName: string) => string,
+  newEventId: RecordedRow["newEventId"] = randomUuid,
 ): PreparedCall[] {
   const issues: ValidationError["issues"][number][] = [];
   const preparedWrites: PreparedCall[] = [];

@@ -1,19 +1,8 @@
 // Refusals: one that is known takes the place of another word in a write. Pure, on writes that need not be valid.
 import { type ConsentWrite, isRefusal } from "../consent.ts";
-import { contactsAndConsentsOf } from "../prepare-write.ts";
+import { type RowWrite, rowWrite } from "../prepare-write.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import type { Write } from "../write.ts";
-
-export interface RowWrite {
-  readonly write: Write;
-  readonly contacts: readonly string[];
-  /** The consents that the write states; empty for one without, such as an event. */
-  readonly consents: readonly ConsentWrite[];
-}
-
-export function rowWrite(write: Write): RowWrite {
-  return { write, ...contactsAndConsentsOf(write) };
-}
 
 /** How the refusal of a channel is known. */
 export type KnownBy = "run" | "process" | "service";

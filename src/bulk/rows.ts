@@ -1,10 +1,9 @@
 import { type ConsentWrite, refusalsOf } from "../consent.ts";
 import { ConfigurationError, ValidationError } from "../errors.ts";
-import { isWrite } from "../prepare-write.ts";
+import { isWrite, type RowWrite, rowWrite } from "../prepare-write.ts";
 import { awaitIt, ignoreRejection, kindOf } from "../values/in-words.ts";
 import { hasMethods, isObject } from "../values/predicates.ts";
 import type { BulkFunction, BulkOptions, RowWrites } from "./bulk-options.ts";
-import { type RowWrite, rowWrite } from "./refusals.ts";
 
 /** A row that was read, with its writes, which nobody has checked. */
 export interface ReadRow<Row> {

@@ -4,6 +4,8 @@ import { onAbort } from "../transport/abort-signal.ts";
 /** How a run ends: by its first failure, by its caller, or when every row has ended. */
 export class RunEnd {
   readonly #stop = new AbortController();
+  /** Aborted when the run ends before all its rows have: no further row starts. */
+  readonly stop = this.#stop.signal;
   readonly #removeListeners: (() => void)[];
   #failure: { readonly error: unknown } | undefined;
 
@@ -13,11 +15,6 @@ export class RunEnd {
       this.failRun(new AbortError({ message, outcome: "unknown", cause: signal?.reason }));
     const closed = (): void => this.failRun(new ClientClosedError("unknown"));
     this.#removeListeners = [...(signal ? [onAbort(signal, aborted)] : []), onAbort(closing, closed)];
-  }
-
-  /** Aborted when the run ends before all its rows have: no further row starts. */
-  get stop(): AbortSignal {
-    return this.#stop.signal;
   }
 
   readonly failRun = (error: unknown): void => {

@@ -34,8 +34,6 @@ const runSchema = z.object({
 /** The run that wrote the record last, and whose record it is. */
 type RunLine = z.infer<typeof runSchema>;
 
-type RecordOwner = Pick<BulkSettings<never>, "key" | "target" | "opened">;
-
 /** A file is locked at once, unless there is a lock: that of a run that was killed may still stand. */
 const longestOpeningMs = 2_000;
 const waits =
@@ -48,23 +46,21 @@ const isRefusalEntry = (name: string): boolean => name.startsWith(refusalPrefix)
 
 /** What a run and earlier runs have recorded in a checkpoint: a line for each row. */
 export class RunRecord {
-  readonly id: string;
+  readonly run: RunLine;
+  /** The names of rows of this run that must not be repeated. */
+  readonly onceRows = new Set<string>();
   /** The hashed addresses of refusals that other calls wrote before this run was killed. */
   readonly earlierRefusals = new Set<string>();
   /** The lines of rows and refusals, by their names, as the checkpoint has them: 100,000 take 20 MB. */
   readonly #recordLines: Map<string, string>;
-  readonly #run: RunLine;
   readonly #checkpoint: OpenCheckpoint;
   readonly #alikeRows = new Map<string, number>();
-  /** The names of rows of this run that must not be repeated. */
-  readonly #onceRows = new Set<string>();
   /** The ids of contacts, by the keys of skipped rows that kept a refusal. */
   readonly #keptIds = new Map<string, string>();
 
   private constructor(recordLines: Map<string, string>, runLine: RunLine, checkpoint: OpenCheckpoint) {
-    this.id = runLine.id;
+    this.run = runLine;
     this.#recordLines = recordLines;
-    this.#run = runLine;
     this.#checkpoint = checkpoint;
     for (const [name, line] of recordLines)
       if (isRefusalEntry(name) && line === String(runLine.number))
@@ -72,14 +68,14 @@ export class RunRecord {
   }
 
   /** Opens a checkpoint for a run. Rejects, and closes it, if it cannot be read, or belongs to another organization. */
-  static async open(checkpoint: Checkpoint, owner: RecordOwner, runEnd: RunEnd): Promise<RunRecord> {
+  static async open(checkpoint: Checkpoint, owner: BulkSettings<never>, runEnd: RunEnd): Promise<RunRecord> {
     const { observer } = owner.opened.settings;
     const cancelWarning = startTimer(() => observer.info(waits), longestOpeningMs);
     const opened = await openCheckpoint(checkpoint, runEnd).finally(cancelWarning);
     try {
       const record = await RunRecord.#read(opened, owner, runEnd.stop);
       // Before the first row, so that no run for another target goes on with the record.
-      await opened.put(runEntryName, toJson(record.#run), { flush: true });
+      await opened.put(runEntryName, toJson(record.run), { flush: true });
       return record;
     } catch (error) {
       await opened.close();
@@ -88,30 +84,34 @@ export class RunRecord {
   }
 
   /** Reads a checkpoint, leaves it as it is, and closes it: what is put in the record stays in memory. */
-  static async read(checkpoint: Checkpoint, owner: RecordOwner): Promise<RunRecord> {
+  static async read(checkpoint: Checkpoint, owner: BulkSettings<never>): Promise<RunRecord> {
     const runEnd = { failRun: () => {}, stop: new AbortController().signal };
     const ignore = async () => {};
+    const untouched = { put: ignore, clear: ignore, close: ignore };
     const entries = checkpoint[readAlone]?.();
-    const opened = entries
-      ? { entries, clear: ignore, close: ignore }
-      : await openCheckpoint(checkpoint, runEnd);
+    const opened = entries ? { ...untouched, entries } : await openCheckpoint(checkpoint, runEnd);
     try {
-      return await RunRecord.#read({ ...opened, put: ignore }, owner, runEnd.stop);
+      return await RunRecord.#read({ ...opened, ...untouched }, owner, runEnd.stop);
     } finally {
       await opened.close();
     }
   }
 
-  static async #read(checkpoint: OpenCheckpoint, owner: RecordOwner, stop: AbortSignal): Promise<RunRecord> {
+  static async #read(checkpoint: OpenCheckpoint, owner: BulkSettings<never>, stop: AbortSignal) {
     const recordLines = new Map<string, string>();
     let lastRun: RunLine | undefined;
     let isOfNobody = true;
     for await (const [name, line] of checkpoint.entries) {
       if (name !== runEntryName) recordLines.set(name, line);
-      // After a run with a wrong key, or to a wrong address, no row has reached the service.
-      if (name === runEntryName) lastRun = decodeRunLine(line);
-      else if (name.startsWith(rowPrefix)) isOfNobody = decodeRowLine(line).state === "failed" && isOfNobody;
-      else if (!isRefusalEntry(name)) throw damagedRecord(`an entry named ${JSON.stringify(name)}`);
+      try {
+        if (name === runEntryName) lastRun = runSchema.parse(JSON.parse(line));
+        // After a run with a wrong key, or to a wrong address, no row has reached the service.
+        else if (name.startsWith(rowPrefix))
+          isOfNobody = decodeRowLine(line).state === "failed" && isOfNobody;
+        else if (!isRefusalEntry(name)) throw new TypeError("neither a row nor a refusal");
+      } catch {
+        throw damagedRecord(`an entry named ${JSON.stringify(name)} that cannot be read`);
+      }
     }
     // The line of the run is lost, and with it the organization of these rows.
     if (!lastRun && recordLines.size > 0) throw damagedRecord("no entry of its run");
@@ -131,14 +131,10 @@ export class RunRecord {
     return line === undefined ? undefined : decodeRowLine(line);
   }
 
-  wasPutOnce(name: string): boolean {
-    return this.#onceRows.has(name);
-  }
-
   async putRow(name: string, row: RowRecord, flush = false): Promise<void> {
     const line = encodeRowLine(row);
     this.#recordLines.set(rowPrefix + name, line);
-    if (row.state === "once") this.#onceRows.add(name);
+    if (row.state === "once") this.onceRows.add(name);
     // Not one after the other: a `put` that hangs must not hold up every row.
     await this.#checkpoint.put(rowPrefix + name, line, { flush });
   }
@@ -158,14 +154,14 @@ export class RunRecord {
   /** Records whether another call's refusal stands, until the run is over. */
   async putRefusal(hash: string, stands: boolean): Promise<void> {
     // 0: no run has this number.
-    const line = stands ? String(this.#run.number) : "0";
+    const line = stands ? String(this.run.number) : "0";
     await this.#checkpoint.put(refusalPrefix + hash, line, { flush: true });
   }
 
   /** The next run is another one: with a `key` it compares its rows with these, and without one it begins afresh. */
   async complete(): Promise<void> {
-    if (!this.#run.isKeyed) await this.#checkpoint.clear();
-    else await this.#checkpoint.put(runEntryName, toJson({ ...this.#run, isOver: true }), { flush: true });
+    if (!this.run.isKeyed) await this.#checkpoint.clear();
+    else await this.#checkpoint.put(runEntryName, toJson({ ...this.run, isOver: true }), { flush: true });
   }
 
   async close(): Promise<void> {
@@ -177,7 +173,7 @@ export class RunRecord {
 async function nextRun(
   lastRun: RunLine | undefined,
   recordedTarget: RunLine["target"] | undefined,
-  { key, target }: RecordOwner,
+  { key, target }: BulkSettings<never>,
   signal: AbortSignal,
 ): Promise<RunLine> {
   const isKeyed = key !== undefined;
@@ -211,22 +207,10 @@ type RowEntry = [RowRecord["state"], version: number, fingerprint: string, id?: 
 const rowLinePattern = /^\["(succeeded|sent|once|failed)",\d+,"[\w-]+"/;
 
 function decodeRowLine(line: string): RowRecord {
-  try {
-    if (!rowLinePattern.test(line)) throw new TypeError("not a row");
-    // Safe: as it was encoded.
-    const [state, version, fingerprint, id, kept] = JSON.parse(line) as RowEntry;
-    return { state, version, fingerprint, id: id ?? undefined, kept };
-  } catch {
-    throw damagedRecord("an entry of a row that cannot be read");
-  }
-}
-
-function decodeRunLine(line: string): RunLine {
-  try {
-    return runSchema.parse(JSON.parse(line));
-  } catch {
-    throw damagedRecord("an entry of its run that cannot be read");
-  }
+  if (!rowLinePattern.test(line)) throw new TypeError("not a row");
+  // Safe: as it was encoded.
+  const [state, version, fingerprint, id, kept] = JSON.parse(line) as RowEntry;
+  return { state, version, fingerprint, id: id ?? undefined, kept };
 }
 
 /** JSON in ASCII: a base URL, a channel and a name of an organization may hold any letter. */

@@ -1,34 +1,30 @@
 import { type ConsentWrite, refusalsOf } from "../consent.ts";
 import { AbortError, ConnectionError, type Outcome } from "../errors.ts";
-import { prepareWrite } from "../prepare-write.ts";
-import { randomUuid } from "../runtime.ts";
+import { prepareWrite, type RowWrite } from "../prepare-write.ts";
 import { severer } from "../transport/call-outcome.ts";
 import type { Call, PreparedCall } from "../transport/call.ts";
 import { appliedConsent } from "../transport/consent-registry.ts";
-import type { Turns } from "../transport/turns.ts";
 import { rowCallOptions } from "./bulk-options.ts";
-import { type Guard, type GuardedRow, nextMoment, ofKind, RowGuards, RowStop } from "./guards/guard.ts";
+import { type GuardedRow, type GuardedRun, nextMoment, ofKind, RowGuards, RowStop } from "./guards/guard.ts";
 import { isUnknown } from "./guards/look.ts";
 import type { ProcessGuard } from "./guards/other-calls.ts";
 import { mayBeRepeated, prepareRow, type RecordedRow, recordedRow } from "./prepare-row.ts";
-import { type Kept, type RestatedWrite, type RowWrite, subscribes } from "./refusals.ts";
+import { type Kept, type RestatedWrite, subscribes } from "./refusals.ts";
 import { hasCode, isInvalid, type RowEnd, type SupersededReason } from "./result.ts";
 import type { ReadRow } from "./rows.ts";
 import type { RunParts } from "./run-parts.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
 
-export interface SendingRun extends RunParts {
-  readonly guards: readonly Guard[];
-  readonly turns: Turns;
+export interface SendingRun extends RunParts, GuardedRun {
   readonly processGuard: ProcessGuard;
   readonly record: RunRecord | undefined;
 }
 
-/**
- * Compares a row with its record, and sends it if it is new or changed. Resolves to its end; to undefined if it only waited
- * for the end of the run.
- */
-export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<RowEnd<unknown> | undefined> {
+/** The end of a row; undefined if it only waited for the end of the run. */
+type SentEnd = RowEnd<unknown> | undefined;
+
+/** Compares a row with its record, and sends it if it is new or changed. */
+export async function sendRow(row: ReadRow<unknown>, run: SendingRun): Promise<SentEnd> {
   const { options, processGuard, record, runEnd } = run;
   if (row.problem) throw row.problem.error;
   if (runEnd.stop.aborted) return undefined;
@@ -49,8 +45,6 @@ class SendRow {
   readonly #run: SendingRun;
   readonly #guards: RowGuards;
   readonly #writeEnds: { readonly outcome: Outcome; readonly isRepeatable: boolean }[] = [];
-  /** How many events of the row have a generated id, by their names. */
-  readonly #eventCounts = new Map<string, number>();
   /** The state of the row in the record, as its attempts have put it. */
   #recordState: "sent" | "once" | undefined;
   /** The id of the row's contact, as a response of this run gave it. */
@@ -66,12 +60,12 @@ class SendRow {
   }
 
   /** Sends the row. Never rejects. */
-  async send(): Promise<RowEnd<unknown> | undefined> {
+  async send(): Promise<SentEnd> {
     const { gaveArray, writes } = this.#row;
     const { options, processGuard, runEnd } = this.#run;
     try {
       await processGuard.recallRefusals(this.#row);
-      const preparedWrites = prepareRow(options.opened, writes, this.#nextEventId);
+      const preparedWrites = prepareRow(options.opened, writes, this.#recordedRow?.newEventId);
       if (this.#recordedRow?.fate === "once" && !mayBeRepeated(writes, preparedWrites)) {
         // The row may have been sent: later rows must not lift what it refuses.
         processGuard.learn(this.#row.consents);
@@ -94,14 +88,6 @@ class SendRow {
       this.#guards.end();
     }
   }
-
-  /** The id of an event of the row that has none of its own. Events of one name are told apart by their order. */
-  readonly #nextEventId = (eventName: string): string => {
-    if (!this.#recordedRow) return randomUuid();
-    const number = (this.#eventCounts.get(eventName) ?? 0) + 1;
-    this.#eventCounts.set(eventName, number);
-    return `${this.#recordedRow.eventId}-${number}-${eventName}`;
-  };
 
   async #sendWrite(write: RowWrite, preparedWrite: PreparedCall): Promise<unknown> {
     const { options, processGuard, progress, runEnd, warnings } = this.#run;
@@ -137,10 +123,8 @@ class SendRow {
       outcome = "applied";
       this.#kept = { ...restated?.kept, ...this.#kept };
       applied = appliedConsent(sentCall?.request ?? preparedWrite, data);
-      const [idKey] = ofKind(
-        "contactUUID",
-        applied.flatMap(({ contacts }) => contacts),
-      );
+      const contactKeys = applied.flatMap(({ contacts }) => contacts);
+      const [idKey] = ofKind("contactUUID", contactKeys);
       this.#contactId = idKey?.slice("contactUUID:".length) ?? this.#contactId;
       if (this.#formerId !== undefined) warnings.warnOnce(otherContactWarning);
       return data;
@@ -180,14 +164,14 @@ class SendRow {
     return this.#contactId !== undefined && this.#contactId !== this.#recordedRow?.before?.id;
   }
 
-  async #succeeded(value: unknown): Promise<RowEnd<unknown> | undefined> {
+  async #succeeded(value: unknown): Promise<SentEnd> {
     const kept = Object.keys(this.#kept).length > 0 ? this.#kept : undefined;
     const service = kept && Object.values(kept).includes("service") ? this.#guards.service : undefined;
     await this.#recordEnd("succeeded", kept, this.#formerId);
     return { status: "succeeded", value, kept, service, formerId: this.#formerId };
   }
 
-  async #failed(error: unknown): Promise<RowEnd<unknown> | undefined> {
+  async #failed(error: unknown): Promise<SentEnd> {
     const { stop } = this.#run.runEnd;
     const outcome = this.#writeEnds.map((end) => end.outcome).reduce(severer, "not-sent");
     const doneEnds = this.#writeEnds.filter((end) => end.outcome === "applied" || end.outcome === "unknown");

@@ -135,17 +135,15 @@ describe("A loss of power takes no record", () => {
 });
 
 describe("A checkpoint with", () => {
-  const noRow = /has an entry of a row that cannot be read/;
-  const others =
-    /has an entry named .*: it is damaged, or was written by another version\. .* end its run with the version that wrote it\./;
-  const noRun = /has an entry of its run that cannot be read/;
+  const unreadable =
+    /has an entry named ".*" that cannot be read: it is damaged, or was written by another version\. .* end its run with the version that wrote it\./;
   it.each<[string, name: string, line: string | undefined, RegExp]>([
-    ["a line of a row that is none", "row:a", '["sends"]', noRow],
-    ["a line of a row without its end", "row:a", '["succeeded",1,"a"', noRow],
-    ["a row in a state that there is not", "row:a", '["done",1,"a"]', noRow],
-    ["a name of another version", "toString", "1", others],
-    ["a line of its run that is none", "run", "1", noRun],
-    ["a run without its target", "run", '{"id":"a","number":1,"isKeyed":true}', noRun],
+    ["a line of a row that is none", "row:a", '["sends"]', unreadable],
+    ["a line of a row without its end", "row:a", '["succeeded",1,"a"', unreadable],
+    ["a row in a state that there is not", "row:a", '["done",1,"a"]', unreadable],
+    ["a name of another version", "toString", "1", unreadable],
+    ["a line of its run that is none", "run", "1", unreadable],
+    ["a run without its target", "run", '{"id":"a","number":1,"isKeyed":true}', unreadable],
     ["no line of its run", "run", undefined, /has no entry of its run/],
   ])("%s ends the run before anything is sent, and is left as it is", async (_, name, line, message) => {
     const before = createFixture();

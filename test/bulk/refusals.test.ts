@@ -2,7 +2,8 @@
 // take minutes. Who knows it, and what the service gets: through the public door, below.
 import { type V1Contact, type V2Contact, type Write, write } from "audience-sdk";
 import { describe, expect, it } from "vitest";
-import { type KnownBy, rowWrite, withRefusals } from "../../src/bulk/refusals.ts";
+import { type KnownBy, withRefusals } from "../../src/bulk/refusals.ts";
+import { rowWrite } from "../../src/prepare-write.ts";
 import { createFixture } from "./fixture.ts";
 import { addresses, contact, endOf, peopleOf, signsOf, snapshotOf } from "./people.ts";
 

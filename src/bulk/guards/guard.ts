@@ -1,9 +1,10 @@
 import type { ConsentWrite } from "../../consent.ts";
 import { type Outcome, TimeoutError } from "../../errors.ts";
+import type { RowWrite } from "../../prepare-write.ts";
 import { untilAborted } from "../../transport/abort-signal.ts";
 import type { Turns } from "../../transport/turns.ts";
 import type { Profile } from "../../v1/schemas/profile.ts";
-import { type KnownBy, type RestatedWrite, type RowWrite, withRefusals } from "../refusals.ts";
+import { type KnownBy, type RestatedWrite, withRefusals } from "../refusals.ts";
 import type { SupersededReason } from "../result.ts";
 import type { ReadRow } from "../rows.ts";
 
@@ -43,11 +44,11 @@ export interface Word {
   readonly service?: Profile | undefined;
 }
 
-let moment = 0;
+let lastMoment = 0;
 
 /** Counts what happens in this process, so that of two words the later one is known. */
 export function nextMoment(): number {
-  return ++moment;
+  return ++lastMoment;
 }
 
 /** The stop of a row by a guard; thrown through the transport, so that no layer takes it for a failure of the call. */
@@ -82,11 +83,10 @@ export function addressesOf(channel: string, contacts: readonly string[]): reado
 /** The refusals among these words, by channel, that no newer word takes back at an address of the contact. */
 export function refusalsAmong(words: readonly Word[], { contacts }: ConsentWrite): Map<string, Word> {
   const refusals = words.filter(({ addresses, channel, isRefused, moment }) => {
-    const ofChannel = words.filter((word) => word.channel === channel);
-    const isNewestAt = (address: string) =>
-      !ofChannel.some((word) => word.moment > moment && word.addresses.includes(address));
+    const newerWords = words.filter((word) => word.channel === channel && word.moment > moment);
+    const newerAddresses = newerWords.flatMap((word) => word.addresses);
     const concerned = addressesOf(channel, contacts).filter((address) => addresses.includes(address));
-    return isRefused && concerned.some(isNewestAt);
+    return isRefused && concerned.some((address) => !newerAddresses.includes(address));
   });
   // Of two refusals that of the first guard.
   return new Map(refusals.toReversed().map((refusal) => [refusal.channel, refusal]));
@@ -98,7 +98,7 @@ const agingShare = 0.9;
 const turnKeys = ["late"];
 
 /** The guards of a run, what the process knows without being asked, and the turns of the rows. */
-interface GuardedRun {
+export interface GuardedRun {
   readonly guards: readonly Guard[];
   readonly processGuard: { wordsAbout(row: GuardedRow): readonly Word[] };
   readonly turns: Turns;

@@ -5,6 +5,7 @@ import { familyOf, type OpenedClient } from "../../open-client.ts";
 import { prepareCall } from "../../transport/prepare-call.ts";
 import { getCustomer } from "../../v1/customers.ts";
 import type { Profile } from "../../v1/schemas/profile.ts";
+import { isObject } from "../../values/predicates.ts";
 import {
   type BulkSettings,
   type ConsentSnapshot,
@@ -25,8 +26,6 @@ import {
   type Word,
 } from "./guard.ts";
 import type { ProcessGuard } from "./other-calls.ts";
-
-const everyChannel = ["email", "phone", "is_suppressed"] as const;
 
 /** A look that failed: the row was not sent, and `cause` says why. */
 export class LookError extends ConnectionError {}
@@ -50,12 +49,10 @@ function shownOfRow(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
 }
 
 /** The ids by which a row is looked up. Only the v1 family shows a contact. */
-export function looksOf(
-  row: GuardedRow,
-  { checkConsent, opened, snapshot }: BulkSettings<never>,
-): readonly string[] {
-  const { ids, shown } = shownOfRow(row, snapshot);
-  return canLook(opened) && (checkConsent || shown.flatMap(shownRefusals).length > 0) ? ids : [];
+export function looksOf(row: GuardedRow, options: BulkSettings<never>): readonly string[] {
+  const { ids, shown } = shownOfRow(row, options.snapshot);
+  const mayLook = options.checkConsent || shown.flatMap(shownRefusals).length > 0;
+  return mayLook && canLook(options.opened) ? ids : [];
 }
 
 /** Whether no id of the row's person is known; `formerId`: the id of another than the row names now. */
@@ -151,7 +148,7 @@ export class ServiceGuard implements Guard {
     const shownKeys = contactKeys([{ email, phone, contactUUID: id }]);
     const isSameContact = shownKeys.length === 1 || shownKeys.some((key) => rowKeys.includes(key));
     const shownWords = shownConsent(contact);
-    return everyChannel.flatMap((channel) => {
+    return (["email", "phone", "is_suppressed"] as const).flatMap((channel) => {
       const shownWord = shownWords.get(channel);
       if (shownWord === undefined || !isDocumented(channel, shownWord)) {
         if (service && row.consents.some(({ consent }) => consent.has(channel)))
@@ -172,15 +169,14 @@ export class ServiceGuard implements Guard {
 
 /** The consent that a look shows, for later rows. Without a suppression, as others may have the contact's phone. */
 function shownWrite({ email, phone, id, ...contact }: ShownContact): ConsentWrite {
-  const shownWords = [...shownConsent(contact)].filter(([channel, word]) => isDocumented(channel, word));
-  const consent = new Map(shownWords.filter(([channel]) => channel !== "is_suppressed"));
+  const shownWords = [...shownConsent(contact)].filter(([channel]) => channel !== "is_suppressed");
+  const consent = new Map(shownWords.filter(([channel, word]) => isDocumented(channel, word)));
   return { contacts: contactKeys([{ email, phone, contactUUID: id }]), consent };
 }
 
 /** A 404 without a JSON body comes from a gateway, and says nothing of a contact. */
 function isGone(error: unknown): boolean {
-  if (!isAudienceError(error) || error.code !== "not_found") return false;
-  return typeof error.body === "object" && error.body !== null;
+  return isAudienceError(error) && error.code === "not_found" && isObject(error.body);
 }
 
 /**

@@ -7,7 +7,7 @@ import type { FamilyIdentity } from "../../transport/api-key.ts";
 import type { ConsentListener } from "../../transport/call.ts";
 import type { RunParts } from "../run-parts.ts";
 import type { RunRecord } from "../run-record.ts";
-import { type GuardedRow, nextMoment, type Word } from "./guard.ts";
+import { type GuardedRow, nextMoment, ofKind, type Word } from "./guard.ts";
 
 /** What other calls have said of a channel at one key of a contact. */
 interface OtherCalls {
@@ -134,12 +134,6 @@ export class ProcessGuard implements ConsentListener {
   }
 }
 
-/** The channel keys of a word, for each key of its contact. Without an address of its channel it counts for every one. */
-function channelKeysOf(channel: string, contacts: readonly string[]): string[] {
-  const kind = contacts.some((key) => key.startsWith(`${channel}:`)) ? channel : `every ${channel}`;
-  return contacts.map((key) => `${kind} ${key}`);
-}
-
 /** The channel keys by which a row's writes may be refused, and for which addresses each counts. */
 function keysAbout(row: GuardedRow): (Pick<Word, "channel" | "addresses"> & { channelKey: string })[] {
   return row.consents.flatMap(({ consent, contacts }) => {
@@ -166,7 +160,9 @@ function wordsOfWrites(consents: readonly ConsentWrite[]): { refused: Set<string
     for (const [channel, word] of consent) {
       if (word === decidedByService || word === "") continue;
       const kind = isRefusal(channel, word) ? "refused" : "others";
-      for (const channelKey of channelKeysOf(channel, contacts)) words[kind].add(channelKey);
+      // Without an address of its channel a word counts for every one.
+      const addressed = ofKind(channel, contacts).length > 0 ? channel : `every ${channel}`;
+      for (const key of contacts) words[kind].add(`${addressed} ${key}`);
     }
   return words;
 }
