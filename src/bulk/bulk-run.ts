@@ -21,6 +21,9 @@ import { RunRecord } from "./run-record.ts";
 import { type SendingRun, sendRow } from "./send-row.ts";
 import { runWorkers } from "./workers.ts";
 
+const unknownPeopleWarning =
+  "rows that subscribed somebody of whom nothing was known, as no snapshot has them";
+
 /**
  * A run of `audience.bulk`: iterate it for every row's result, await it for its summary, or iterate it and then await it.
  *
@@ -118,7 +121,7 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     if (!runEnd.stop.aborted) await runEnd.failOnError(() => record?.complete());
     await runEnd.failOnError(() => record?.close());
     await runEnd.failOnError(() => this.#rows.close());
-    warnings.warnOfUnknownPeople();
+    if (progress.unknownPeople > 0) warnings.warnOnce(`${unknownPeopleWarning}: ${progress.unknownPeople}`);
     progress.times.ended = performance.now();
     runEnd.throwFailure(progress.done === 0);
     return progress.summary();

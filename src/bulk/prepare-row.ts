@@ -13,7 +13,6 @@ import { isInvalid } from "./result.ts";
 import { type ReadRow, rowError } from "./rows.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
 
-/** A row beside its record. */
 export interface RecordedRow {
   readonly name: string;
   readonly fingerprint: string;

@@ -131,6 +131,8 @@ export class ProgressCounter {
   /** The number of calls that rows have made, looks included. */
   calls = 0;
   done = 0;
+  /** The number of rows that may have subscribed somebody of whom nothing was known. */
+  unknownPeople = 0;
   readonly #counts = { succeeded: 0, invalid: 0, failed: 0, unknown: 0, skipped: 0, superseded: 0, kept: 0 };
   readonly #recentRowEnds: number[] = [];
   readonly times: { began?: number; ended?: number } = {};

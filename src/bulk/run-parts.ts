@@ -14,8 +14,6 @@ export interface RunParts {
 export class RunWarnings {
   readonly #observer: ClientSettings["observer"];
   readonly #warned = new Set<string>();
-  /** The number of rows that may have subscribed somebody of whom nothing was known. */
-  unknownPeople = 0;
 
   constructor(observer: ClientSettings["observer"]) {
     this.#observer = observer;
@@ -24,10 +22,5 @@ export class RunWarnings {
   warnOnce(message: string, warn = () => this.#observer.warn(message)): void {
     if (!this.#warned.has(message)) warn();
     this.#warned.add(message);
-  }
-
-  warnOfUnknownPeople(): void {
-    const what = "rows that subscribed somebody of whom nothing was known, as no snapshot has them";
-    if (this.unknownPeople > 0) this.warnOnce(`${what}: ${this.unknownPeople}`);
   }
 }

@@ -202,11 +202,11 @@ class SendRow {
   }
 
   async #recordEnd(state: RowRecord["state"], kept?: Kept, formerId?: string): Promise<void> {
-    const { options, processGuard, warnings } = this.#run;
+    const { options, processGuard, progress } = this.#run;
     const wasSent = state !== "failed";
     // Also where the service refused the row: the person has refused.
     if (this.#writeEnds.some(({ outcome }) => outcome !== "not-sent")) processGuard.learn(this.#row.consents);
-    if (wasSent && this.#hasSubscribed && isUnknown(this.#row, options, formerId)) warnings.unknownPeople++;
+    if (wasSent && this.#hasSubscribed && isUnknown(this.#row, options, formerId)) progress.unknownPeople++;
     // A failure of the record has already ended the run; the row's end stays the same.
     if (wasSent || this.#recordState) await this.#putRow(state, false, kept).catch(() => undefined);
   }
