@@ -22,8 +22,7 @@ export class CsvRow {
   constructor({ number, headings, cells }: Pick<CsvRow, "number" | "headings" | "cells">) {
     this.number = number;
     this.headings = headings;
-    // Spreadsheets may write a row's empty cells behind the last heading.
-    this.cells = isBlankFrom(headings.length, cells) ? cells.slice(0, headings.length) : cells;
+    this.cells = cells;
     this.shapeIssue = this.#shapeIssue();
   }
 
@@ -43,7 +42,9 @@ export class CsvRow {
     const count = cut < expected && isBlankFrom(cut, own) ? cut : own.length;
     if (count === expected) return undefined;
     const message = `has ${count} ${count === 1 ? "cell" : "cells"}, but there are ${expected} headings`;
-    return { field: "row", message };
+    const isEnded = count > expected && isBlankFrom(expected, own);
+    const remedy = isEnded ? "; if every line ends with a separator, the first one needs it too" : "";
+    return { field: "row", message: `${message}${remedy}` };
   }
 }
 
@@ -85,9 +86,12 @@ export async function openCsv(
   const first = await records().next();
   if (first.done === true) throw new InputError(`${path}: is empty.`);
   const written = first.value.map((cell) => cell.trim());
-  // The marks of a report are no part of the cells that it was made of.
-  const plain = (cells: readonly string[]) =>
-    written.includes(reasonHeading) ? cells.map(withoutMark) : cells;
+  const end = written.indexOf(reasonHeading) + 1;
+  // Without what a report adds: marks, and the blank cells that a spreadsheet writes behind the reason.
+  const plain = (cells: readonly string[]) => {
+    const isPadded = isBlankFrom(end, written) && isBlankFrom(end, cells);
+    return end === 0 ? cells : (isPadded ? cells.slice(0, end) : cells).map(withoutMark);
+  };
   const headings = plain(written);
   if (headings.some((heading) => isOfAddresses(heading)))
     throw new InputError(

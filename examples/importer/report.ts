@@ -100,7 +100,8 @@ export class Report {
     }
     // An incomplete line is padded, so that the reason is in its own column. Surplus cells stay behind it.
     const line = own.map((index) => cells[index] ?? "");
-    file.lines.write(csvLine([...line, remark, ...cells.slice(headings.length)]));
+    const surplus = cells.slice(headings.length).map((cell) => (cell.trim() === "" ? "(blank)" : cell));
+    file.lines.write(csvLine([...line, remark, ...surplus]));
   }
 
   /** Prints the reasons, before or after the import. */

@@ -417,6 +417,9 @@ describe("A line with another number of cells than headings", () => {
     "c@example.com,Cy,,subscribed",
     "Dee;+44 7700 900514;unsubscribed",
     "d@example.com,Dee,+447700900514,subscribed",
+    // A separator too many moves the cells, and leaves a blank one behind the last heading.
+    "f@example.com,Fay, Jr,,",
+    "f@example.com,Fay,,subscribed",
     "e@example.com,Eve,,subscribed",
   ];
 
