@@ -20,8 +20,10 @@ const wordMeaning = z.union([
 
 const propertyRule = z.templateLiteral(["property:", z.string().min(1)]);
 
-/** The fields that are true or false. */
 const flags = ["is_suppressed", "double_opt_in"] as const;
+
+/** Whether it is one of the fields that are true or false. */
+export const isFlag = (use: unknown): use is (typeof flags)[number] => flags.some((flag) => flag === use);
 
 const plainRule = z.union([z.enum([...contactFields, ...flags, "property", "ignore", "?"]), propertyRule]);
 

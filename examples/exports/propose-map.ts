@@ -5,6 +5,7 @@ import {
   type ColumnRule,
   type ConsentRule,
   type Everyone,
+  isFlag,
   serviceRule,
 } from "./column-map.ts";
 import { type ContactField, fieldOf, isOfAnother, isOfData } from "./contact-columns.ts";
@@ -36,7 +37,7 @@ function knownRule(heading: string, vendor: Vendor | undefined): ColumnRule | un
   if (given !== undefined) return given;
   if (heading === "email_opt_in" || heading === "phone_opt_in") return serviceRule(heading);
   if (isOfData(heading)) return "property";
-  return heading === "is_suppressed" ? heading : fieldOf(heading)?.field;
+  return isFlag(heading) ? heading : fieldOf(heading)?.field;
 }
 
 const isOfVendor = (heading: string, vendor: Vendor | undefined) =>
@@ -90,10 +91,10 @@ export function doubtfulColumns(
   return headings.flatMap((heading, index) => {
     const name = names[index]!;
     const [rule, own] = [columns.get(name), cells.get(name)];
-    const isData = typeof rule === "string" && rule !== "is_suppressed" && rule !== "double_opt_in";
+    const isData = typeof rule === "string" && !isFlag(rule);
     if (!isData || own === undefined || own.isBlank) return [];
     const known = knownRule(heading, vendor);
-    const isConsent = typeof known === "object" || known === "is_suppressed";
+    const isConsent = typeof known === "object" || isFlag(known);
     const isSure = !isConsent && !isOfOwnWords(heading);
     if (known && isSure && (isFieldOf(known, own) || isOfVendor(heading, vendor))) return [];
     const isState = isConsent || looksLikeState(heading, own);
@@ -124,8 +125,7 @@ function withOpenWords(rule: ConsentRule, cells: ColumnCells): ColumnRule {
 // "State" is a part of a country, or a state of a consent; "SMS" is a number, or an answer.
 function isFieldOf(field: ContactField | ColumnRule, cells: ColumnCells): boolean {
   if (cells.isBlank) return true;
-  if (field === "is_suppressed")
-    return [...cells.words.keys()].every((word) => ["", "true", "false"].includes(word));
+  if (isFlag(field)) return [...cells.words.keys()].every((word) => ["", "true", "false"].includes(word));
   if (field === "email") return areLike(/@|\(at\)|\.\p{L}{2,}$/u, cells);
   // A number may be written in any script, or rounded by a spreadsheet.
   if (field === "phone") return areLike(/(\p{Nd}\P{L}?){6}|^(\P{L}?\p{Nd}){4}\P{L}*$|e\+\d/u, cells);

@@ -317,7 +317,8 @@ describe("A column answers itself", () => {
       (_, row) =>
         `p${row}@example.com,Name ${row},+4477009000${10 + row},SUBSCRIBED,${row}.5,text ${row} of a note`,
     );
-    const path = await table("E-Mail,Vorname,Handy,email_opt_in,Kundenwert,Notizen", ...rows);
+    const headings = "E-Mail,Vorname,Handy,email_opt_in,Kundenwert,Notizen,double_opt_in,is_suppressed";
+    const path = await table(headings, ...rows);
 
     const { code } = await runAlone([path]);
 
@@ -363,6 +364,8 @@ describe("A column answers itself", () => {
 describe("On a terminal", () => {
   it("each open question is asked with its words and people, and the answers are written to the map", async () => {
     const mock = service();
+        double_opt_in: "double_opt_in",
+        is_suppressed: "is_suppressed",
     const path = await table(
       "Email,Status,Stufe",
       "a@example.com,Active,gold",
