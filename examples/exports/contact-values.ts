@@ -29,9 +29,12 @@ export function parseDay(text: string): string {
 }
 
 /** A string in quotation marks, cut if it is long. */
-export function quoted(text: string): string {
-  return JSON.stringify(text.length > 30 ? `${text.slice(0, 30)}…` : text);
+export function quoted(text: string, most = 30): string {
+  return JSON.stringify(text.length > most ? `${text.slice(0, most)}…` : text);
 }
+
+/** A word in quotation marks, cut where it is longer than a sentence or two. */
+export const quotedWord = (word: string) => quoted(word, 500);
 
 // ITU-T E.164: at most 15 digits, and no country code begins with 0.
 const international = /^\+[1-9]\d{6,14}$/;

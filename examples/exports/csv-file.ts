@@ -80,6 +80,7 @@ export async function openCsv(
     throw new InputError(`${path}: is a workbook or an archive. Save it as "CSV UTF-8".`);
   const encoding = await encodingIn(path, head, given);
   const beginning = new TextDecoder(encoding).decode(head);
+  if (/^\s*[[{]\s*["{]/.test(beginning)) throw new InputError(`${path}: is JSON, and only CSV is read.`);
   const delimiter = delimiterOf(beginning);
   const isNamed = /^"?sep=/.test(beginning);
   const records = () => recordsOf(path, { encoding, delimiter, isNamed });

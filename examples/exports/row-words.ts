@@ -1,4 +1,5 @@
-import type { ChannelMeanings } from "./column-map.ts";
+import { type ChannelMeanings, isFlag } from "./column-map.ts";
+import { quotedWord } from "./contact-values.ts";
 import { type Channel, channels, type OptIn, optIns } from "./contact.ts";
 import type { CsvRow } from "./csv-file.ts";
 import type { Column, ConsentUse, FilePlan } from "./file-plan.ts";
@@ -124,7 +125,7 @@ export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWord
   const hold = ({ name }: Column, word: string, of: readonly Channel[], why: string) => {
     for (const channel of of) {
       raise(`${channel}Hold`, always);
-      held[channel].push(`${name}: ${JSON.stringify(word)}: ${why}`);
+      held[channel].push(`${name}: ${quotedWord(word)}: ${why}`);
     }
   };
   if (row.shapeIssue) Object.assign(ofCells, { emailHold: always, phoneHold: always });
@@ -143,7 +144,7 @@ export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWord
     }
     if (text === undefined) continue;
     if (use === "is_suppressed" && word === "true") raise("isSuppressed", 1);
-    else if ((use === "is_suppressed" || use === "double_opt_in") && !/^(true|false)$/.test(word))
+    else if (isFlag(use) && !/^(true|false)$/.test(word))
       hold(column, word, ["email"], "it must be true or false");
     // A meaning that the map gives this very word in this column goes first.
     const isNamed = typeof use === "object" && use.words.has(word);

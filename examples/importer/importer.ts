@@ -58,7 +58,7 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
   }
   planned.print(output, true);
   const unnamed = survey.files.flatMap(unnamedLines);
-  say(output, ...unnamed, ...totalLines(survey, service, options));
+  say(output, ...unnamed, ...totalLines(survey, service, options.listId));
   if (options.isDryRun) await failed.end(output, { isComplete: true, people: survey.people });
   else {
     const valid = sumOf(survey, (file) => file.valid);
@@ -77,25 +77,20 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
 const sumOf = ({ files }: Survey, count: (file: FileSurvey) => number) =>
   files.reduce((sum, file) => sum + count(file), 0);
 
-function totalLines(
-  survey: Survey,
-  { audience, description }: ImportService,
-  { listId }: ImporterArguments,
-): string[] {
+function totalLines(survey: Survey, service: ImportService, listId: string | undefined): string[] {
   const valid = sumOf(survey, (file) => file.valid);
   const unstated = sumOf(survey, (file) => file.unstated);
-  const estimateMs = audience.rateLimiter?.estimateMs(valid, { priority: 9 }) ?? 0;
-  const duration = estimateMs < 1_000 ? "less than a second" : `about ${formatDuration(estimateMs)}`;
+  const estimateMs = service.audience.rateLimiter?.estimateMs(valid, { priority: 9 });
+  const duration = estimateMs === undefined ? "" : ` in about ${formatDuration(estimateMs)}`;
+  const ofUnstated = [
+    `  ${counted(unstated, "row leaves", "rows leave")} out a consent that the files do not have: a new contact becomes NON_SUBSCRIBED, and`,
+    "  an existing one should keep its consent. This relies on undocumented behaviour of the service.",
+  ];
   return [
     `Over all files: ${counted(survey.people.size, "person", "people")} in ${counted(survey.rows, "row")}.`,
-    ...(unstated === 0
-      ? []
-      : [
-          `  ${counted(unstated, "row leaves", "rows leave")} out a consent that the files do not have: a new contact becomes NON_SUBSCRIBED, and`,
-          "  an existing one should keep its consent. This relies on undocumented behaviour of the service.",
-        ]),
-    `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported in ${duration}.`,
-    `Into ${listId === undefined ? "the audience" : `the list ${listId}`}: ${description}.`,
+    ...(unstated === 0 ? [] : ofUnstated),
+    `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported${duration}.`,
+    `Into ${listId === undefined ? "the audience" : `the list ${listId}`}: ${service.description}.`,
   ];
 }
 

@@ -14,8 +14,10 @@ import {
   openColumns,
   readMap,
 } from "../exports/column-map.ts";
+import { quotedWord } from "../exports/contact-values.ts";
 import { type CsvFile, openCsv } from "../exports/csv-file.ts";
 import { proposeMap, wordsToAsk } from "../exports/propose-map.ts";
+import { wordOf } from "../exports/words.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { Questions } from "./questions.ts";
 
@@ -73,13 +75,15 @@ async function openFile(file: CsvFile, mapPath: string, signal: AbortSignal): Pr
 /** Without its column of refusals a file would say something better of everybody, also beside another file that has it. */
 function refuseLostColumns(files: readonly MappedFile[]): void {
   for (const { file, map, mapPath } of files) {
-    const names = new Set(file.names);
-    const lost = Array.from(map.columns).find(([name, rule]) => typeof rule !== "string" && !names.has(name));
-    if (lost !== undefined)
-      throw new InputError(
-        `${file.path}: the column ${JSON.stringify(lost[0])}, which ${mapPath} reads as a consent, is missing. ` +
-          "Take it out of the map if it is gone for good, or give the file a map of its own.",
-      );
+    const consents = [...map.columns.keys()].filter((name) => typeof map.columns.get(name) !== "string");
+    const lost = consents.find((name) => !file.names.includes(name));
+    if (lost === undefined) continue;
+    const like = file.names.find((name) => wordOf(name) === wordOf(lost));
+    throw new InputError(
+      `${file.path}: the column ${JSON.stringify(lost)}, which ${mapPath} reads as a consent, is missing. ` +
+        (like === undefined ? "" : `The file has ${JSON.stringify(like)}, which is another one. `) +
+        "Take it out of the map if it is gone for good, or give the file a map of its own.",
+    );
   }
 }
 
@@ -96,8 +100,8 @@ function joinedRule(one: ColumnRule, other: ColumnRule): ColumnRule {
   return { consent: first.consent === second?.consent ? first.consent : "?", words };
 }
 
-/** Writes the maps; those of one path as one. */
-function writeMaps(files: readonly MappedFile[]): void {
+/** Writes the maps, and tells it; those of one path as one. */
+function writeMaps(files: readonly MappedFile[], output: Output): void {
   for (const path of new Set(files.map(({ mapPath }) => mapPath))) {
     const own = files.filter(({ mapPath }) => mapPath === path);
     const columns = new Map<string, ColumnRule>();
@@ -105,11 +109,9 @@ function writeMaps(files: readonly MappedFile[]): void {
       columns.set(name, joinedRule(columns.get(name) ?? rule, rule));
     const { everyone, unnamed } = own[0]!.map;
     const isOne = own.every(({ map }) => JSON.stringify(map.everyone) === JSON.stringify(everyone));
-    replaceFile(
-      path,
-      [mapText({ columns, everyone: isOne ? everyone : { email: "?", phone: "?" }, unnamed })],
-      { keepsMode: true },
-    );
+    const text = mapText({ columns, everyone: isOne ? everyone : { email: "?", phone: "?" }, unnamed });
+    replaceFile(path, [text], { keepsMode: true });
+    say(output, `${printable(path)} says what each column becomes.`);
   }
 }
 
@@ -128,9 +130,7 @@ export async function answerMaps(
   const toWrite = own.filter(
     ({ isGiven, mapPath }) => !isGiven || (questions !== undefined && asked.has(mapPath)),
   );
-  writeMaps(toWrite);
-  for (const path of new Set(toWrite.map(({ mapPath }) => mapPath)))
-    say(output, `${printable(path)} says what each column becomes.`);
+  writeMaps(toWrite, output);
   const open = own.filter(isUnanswered);
   if (open.length === 0) return own;
   for (const file of open) say(errors, ...openLines(file));
@@ -168,7 +168,7 @@ function openLines({ file, map, mapPath, isGiven, open, cells }: MappedFile): st
   const lines = open.flatMap((name) => {
     const words = wordsToAsk(cells.get(name) ?? new ColumnCells())
       .filter(([word]) => word !== "")
-      .map(([word, rows]) => `${JSON.stringify(printable(word))}${rows === undefined ? "" : ` (${rows})`}`);
+      .map(([word, rows]) => `${quotedWord(printable(word))}${rows === undefined ? "" : ` (${rows})`}`);
     const heading = JSON.stringify(printable(name));
     const rule = map.columns.get(name);
     return [

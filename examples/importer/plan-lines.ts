@@ -1,5 +1,6 @@
 import { counted, inFull, shortened } from "../console/counted.ts";
 import { printable, textWidth } from "../console/text-width.ts";
+import { quotedWord } from "../exports/contact-values.ts";
 import { type Channel, channels, optIns } from "../exports/contact.ts";
 import { reasonHeading } from "../exports/csv-file.ts";
 import { type Column, type ConsentUse, type FilePlan, shownHeading } from "../exports/file-plan.ts";
@@ -27,11 +28,9 @@ export function planLines(survey: FileSurvey): string[] {
   return [
     `${printable(file.path)}: ${layout}, ${JSON.stringify(file.delimiter)} between the cells, ${file.encoding}, ${counted(rows, "row")}`,
     ...lines,
-    ...channels.flatMap((channel) =>
-      everyone[channel] === undefined
-        ? []
-        : [`  Everyone in it is ${everyone[channel]} (${channelNames[channel]}), as its map says.`],
-    ),
+    ...channels
+      .filter((channel) => everyone[channel] !== undefined)
+      .map((each) => `  Everyone in it is ${everyone[each]} (${channelNames[each]}), as its map says.`),
     `  E-mail consent: ${describeCounts(consents.email)}`,
     `  Phone consent: ${describeCounts(consents.phone)}`,
     ...subscribedLines(onlyMeant, " only by --consent SUBSCRIBED", doubtful),
@@ -59,16 +58,14 @@ function describeCounts({ "held back": held = 0, unstated = 0, ...counts }: Cons
   ].join(", ");
 }
 
-function describeUse(
-  column: Column,
-  plan: FilePlan,
-  words: ReadonlyMap<string, WordCount> | undefined,
-): string {
+type WordCounts = ReadonlyMap<string, WordCount>;
+
+function describeUse(column: Column, plan: FilePlan, words: WordCounts = new Map()): string {
   const { use, property, heading } = column;
   const asProperty = `the custom property ${property}`;
   if (typeof use === "object") {
     const names = use.channels.map((channel) => channelNames[channel]).join(" and ");
-    return `${names} consent: ${describeWords(use, words)}${words?.has(anyDate) ? `; the days are ${asProperty}` : ""}`;
+    return `${names} consent: ${describeWords(use, words)}${words.has(anyDate) ? `; the days are ${asProperty}` : ""}`;
   }
   if (use === "property") return asProperty;
   if (use === "ignore")
@@ -81,10 +78,10 @@ function describeUse(
   return `${use} where ${shownHeading(first)} is blank${use === "phone" ? " or invalid" : ""}; else, where it differs, ${asProperty}`;
 }
 
-function describeWords(use: ConsentUse, words: ReadonlyMap<string, WordCount> = new Map()): string {
+function describeWords(use: ConsentUse, words: WordCounts): string {
   const named = Array.from(
     words,
-    ([word, count]) => `${JSON.stringify(word)} → ${describeMeaning(use, count)} (${inFull(count.rows)})`,
+    ([word, count]) => `${quotedWord(word)} → ${describeMeaning(use, count)} (${inFull(count.rows)})`,
   );
   return shortened(named, 20).join(", ") || "blank";
 }

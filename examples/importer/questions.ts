@@ -6,6 +6,7 @@ import { printable } from "../console/text-width.ts";
 import type { ColumnCells } from "../exports/column-cells.ts";
 import type { ColumnRule, ConsentRule, Everyone, Meaning } from "../exports/column-map.ts";
 import { contactFields } from "../exports/contact-columns.ts";
+import { quotedWord } from "../exports/contact-values.ts";
 import { type WordToAsk, wordsToAsk } from "../exports/propose-map.ts";
 import { anyDate, anyOther } from "../exports/words.ts";
 
@@ -127,10 +128,7 @@ export class Questions {
       (answer) => {
         if (!isSeen && answer.includes("s")) return undefined;
         if (answer.length < 2 || consent !== "both") return meanings[answer];
-        const [email, phone] = answer
-          .replace(/\s/g, "")
-          .split("")
-          .map((key) => meanings[key]);
+        const [email, phone] = Array.from(answer.replace(/\s/g, ""), (key) => meanings[key]);
         return email && phone && { email, phone };
       },
     );
@@ -176,6 +174,6 @@ const fieldNamed = (answer: string) => contactFields.find((field) => field === a
 
 function wordLine([word, rows]: WordToAsk): string {
   if (word === anyOther) return "  any other word";
-  const shown = word === "" ? "(blank)" : JSON.stringify(printable(word));
+  const shown = word === "" ? "(blank)" : quotedWord(printable(word));
   return rows === undefined ? `  ${shown}` : `  ${shown}: ${counted(rows, "row")}`;
 }

@@ -140,6 +140,8 @@ describe("a CSV file", () => {
     [`Email,Note\nb@example.com,"x\n${"c@example.com,\n".repeat(80_000)}`, "in row 2."],
     ['Email,Note\na@example.com,"a"b\n', "Invalid Closing Quote"],
     ["", "is empty"],
+    ['{"email":"a@example.com"}\n', "is JSON, and only CSV is read"],
+    ['\ufeff[\n  { "email": "a@example.com" }\n]', "is JSON, and only CSV is read"],
     ['sep=,\nEmail,Note\n\na@example.com,"x\nb@example.com,\n', "an opening quote in row 3."],
     ["PK\u0003\u0004", "is a workbook or an archive"],
     [Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1), "is a workbook or an archive"],

@@ -522,7 +522,7 @@ describe("A file with its map", () => {
   it("is stopped where a column of consent is missing, also beside another file that has it", async () => {
     const mock = service();
     const path = await table("Email,Newsletter,Abmeldung", "a@example.com,yes,no");
-    const other = await csv(dirname(path), "other.csv", "Email,Newsletter", "b@example.com,yes");
+    const other = await csv(dirname(path), "other.csv", "Email,Newsletter,abmeldung", "b@example.com,yes,");
     await mapOf(path, { Email: "email", Newsletter: newsletter, Abmeldung: newsletter });
 
     const { code, err } = await runAlone([path, other, "--map", `${path}.map.json`]);
@@ -563,6 +563,7 @@ describe("A file with its map", () => {
     });
 
     expect(code).toBe(0);
+    expect(err).toContain('The file has "abmeldung"');
     expect(bodies.map(({ email_opt_in }) => email_opt_in)).toEqual([
       ...left.map(() => "UNSUBSCRIBED"),
       ...readers.map(() => "SUBSCRIBED"),
