@@ -104,9 +104,7 @@ export function doubtfulColumns(
 
 /** A column whose words are to be answered. */
 function skeletonOf(cells: ColumnCells): ColumnRule {
-  // "[]" is an empty list.
-  const words = wordsToAsk(cells).filter(([word]) => partsOf(word).length > 0);
-  return { consent: "?", words: unanswered(words) };
+  return { consent: "?", words: unanswered(wordsToAsk(cells).filter(([word]) => word !== "")) };
 }
 
 const unanswered = (words: readonly WordToAsk[]) =>

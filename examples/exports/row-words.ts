@@ -73,8 +73,6 @@ export function meaningsIn({ words }: ConsentUse, word: string): ChannelMeanings
   const one = meaningOf(words, word);
   if (one !== undefined) return [one];
   const all = partsOf(word).map((part) => meaningOf(words, part));
-  // "[]" is an empty list.
-  if (all.length === 0) return /^[[({].*[\])}]$/s.test(word) ? [words.get("") ?? {}] : undefined;
   const known = all.filter((part) => part !== undefined);
   if (known.length === all.length) return known;
   const other = words.get(anyOther);

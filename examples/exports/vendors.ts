@@ -74,6 +74,7 @@ const vendors: readonly Vendor[] = [
       "Email Suppressions": email({
         UNSUBSCRIBED: "unsubscribe|spam_complaint|user_suppressed",
         NON_SUBSCRIBED: "hard_bounce|invalid_email",
+        none: "[]",
       }),
     },
     properties:

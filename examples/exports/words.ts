@@ -67,11 +67,12 @@ const dayInside = new RegExp(
 /** Whether a text in any language holds a day: a year of four digits, or a whole day in digits. */
 export const holdsDay = (text: string) => dayInside.test(withAsciiDigits(text));
 
-/** The parts of a list: of `[45, 12]` and of `a;b`. A word without a separator is one part. */
+/** The parts of a list: of `[45, 12]` and of `a;b`. A word without a separator is one part, and so is `[ ]`. */
 export function partsOf(word: string): string[] {
-  return word
+  const parts = word
     .replace(/^[[({](.*)[\])}]$/s, "$1")
     .split(/[,;|\n]/)
     .map((part) => part.replace(/^\s*["']?|["']?\s*$/g, ""))
     .filter((part) => part !== "");
+  return parts.length > 0 ? parts : [word];
 }

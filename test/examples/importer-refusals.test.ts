@@ -443,7 +443,7 @@ describe("A word", () => {
   });
 
   it("in a list of codes counts with the others, the strictest first, and holds back where one has no meaning", async () => {
-    const words = { 45: "UNSUBSCRIBED", 12: "SUBSCRIBED", "": "NON_SUBSCRIBED" } as const;
+    const words = { 45: "UNSUBSCRIBED", 12: "SUBSCRIBED", "[]": "NON_SUBSCRIBED" } as const;
     const cells = ['"[45, 12]"', "[12]", "[]", "[99]"].map((cell, index) => `p${index}@example.com,${cell}`);
 
     const { code, bodies } = await imported(["Email,Left", ...cells], {
