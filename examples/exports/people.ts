@@ -58,7 +58,7 @@ export class People {
       else if (!isNothing(refusals)) this.#refusals.join(name, refusals);
     }
     // It may be the number of a row that names no country: in doubt that row is held back.
-    if (email === undefined && phone !== undefined && refusals.email + refusals.emailHold > 0)
+    if (email === undefined && phone !== undefined && Math.max(refusals.email, refusals.emailHold) > 1)
       for (const end of endOf(phone)) this.#refusals.join(end, { ...noWords, emailHold: always });
   }
 

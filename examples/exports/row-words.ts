@@ -7,7 +7,7 @@ import { refusedIn } from "./floor.ts";
 import { anyDate, anyOther, isBlank, isMoment, partsOf, wordOf } from "./words.ts";
 
 export const noWords = {
-  /** The strictest state: 0 for none, 1 to 3 for those of `optIns`. */
+  /** The strictest state: 0 for none, 1 to 3 for those of `optIns`, and between 0 and 1 `unnamed`. */
   email: 0,
   phone: 0,
   /** The strictest plain refusal in any cell, which holds back what is better; or `always` for a word that nobody knows. */
@@ -15,6 +15,9 @@ export const noWords = {
   phoneHold: 0,
   isSuppressed: 0,
 };
+
+/** Said by a word that the map does not name and takes for nothing, as `*`: less than any state, and yet no silence. */
+const unnamed = 0.5;
 
 /** Holds back whatever the state is. */
 export const always = optIns.length + 1;
@@ -76,8 +79,12 @@ export function meaningsIn({ words }: ConsentUse, word: string): ChannelMeanings
   const known = all.filter((part) => part !== undefined);
   if (known.length === all.length) return known;
   const other = words.get(anyOther);
-  return other && [...known, other];
+  // "yes, but not by e-mail": a word that nobody has seen may end the opt-in beside it.
+  return other && [...known.map(meaningsWithoutOptIn), other];
 }
+
+const meaningsWithoutOptIn = (meanings: ChannelMeanings): ChannelMeanings =>
+  Object.fromEntries(Object.entries(meanings).filter(([, meaning]) => meaning !== "SUBSCRIBED"));
 
 function meaningOf(words: ConsentUse["words"], word: string): ChannelMeanings | undefined {
   const own = words.get(word);
@@ -135,6 +142,8 @@ export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWord
       const meanings = meaningsIn(use, word);
       if (word !== "") consentCells.push({ column, word, meanings });
       if (meanings === undefined) hold(column, word, use.channels, "the map does not name it");
+      const other = use.words.get(anyOther);
+      if (other && meanings?.includes(other)) for (const channel of use.channels) raise(channel, unnamed);
       for (const channel of channels)
         for (const { [channel]: meaning = "none" } of meanings ?? [])
           if (meaning === "hold") hold(column, word, [channel], "the map holds it back");

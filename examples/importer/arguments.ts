@@ -35,7 +35,7 @@ terminal asks you; elsewhere you replace each "?" in it. The guide tells more: e
                       phone messages: adding it to the list could change the contact's consent
   --consent STATE     the consent of rows without one: keep (an existing contact keeps its consent), NON_SUBSCRIBED,
                       UNSUBSCRIBED or SUBSCRIBED. It applies to the e-mail address, or to the telephone number of a row
-                      without an address. It never replaces a word, and never answers one that the map does not name
+                      without an address. It replaces no word, and SUBSCRIBED answers none that the map does not name
   --encoding NAME     the encoding of files that are not UTF-8 or UTF-16: windows-1252 for those of Excel in Western
                       Europe and America
   --resume FILE       record the progress in this file. A later run, of the same files or of newer ones, sends new and

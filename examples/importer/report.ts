@@ -98,7 +98,7 @@ export class Report {
       // The byte-order mark marks UTF-8, whatever encoding the other files have.
       file.lines.write(`\ufeff${csvLine([...own.map((index) => headings[index]!), reasonHeading])}`);
     }
-    // An incomplete line is padded, so that the reason is in its own column. Surplus cells stay behind it.
+    // An incomplete line is padded, so that the reason is in its own column. Surplus cells stay behind it, and can be seen.
     const line = own.map((index) => cells[index] ?? "");
     const surplus = cells.slice(headings.length).map((cell) => (cell.trim() === "" ? "(blank)" : cell));
     file.lines.write(csvLine([...line, remark, ...surplus]));
@@ -158,7 +158,7 @@ const isReport = (path: string, { encoding }: ImporterArguments) =>
 
 const refusalsPathOf = (report: string) => `${report}.refused.json`;
 
-const level = z.int().min(0);
+const level = z.number().min(0);
 
 const refusalsSchema = z.strictObject({
   version: z.literal(1),

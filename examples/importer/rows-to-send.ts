@@ -55,8 +55,11 @@ function rowToSend(
   const { contact: own, notes } = withoutSharedPhone(row, people);
   const known = withConsent(own, row, words);
   // The user's consent replaces no word.
-  const field = known.email === undefined ? "phone_opt_in" : "email_opt_in";
-  const isMeant = consent !== undefined && consent !== "keep" && known[field] === undefined;
+  const channel = known.email === undefined ? "phone" : "email";
+  const field = `${channel}_opt_in` as const;
+  const isUnstated = consent !== undefined && consent !== "keep" && known[field] === undefined;
+  const isUnnamed = isUnstated && consent === "SUBSCRIBED" && words[channel] > 0;
+  const isMeant = isUnstated && !isUnnamed;
   const contact = isMeant ? { ...known, [field]: consent } : known;
   // The service asks by mail who is to confirm.
   if (contact.email_opt_in !== "SUBSCRIBED") delete contact.double_opt_in;
@@ -64,14 +67,15 @@ function rowToSend(
   const isNamed = !issues.some((issue) => ["email", "phone", "row"].includes(issue.field));
   const held = heldIssues(row, words, contact);
   const unnamed = channels
-    .filter((channel) => stateOf(row.words[channel]) === "SUBSCRIBED" && contact[channel] === undefined)
-    .map((channel) => ({ remark: `it has an opt-in without the ${channel}, which is not sent` }));
+    .filter((each) => stateOf(row.words[each]) === "SUBSCRIBED" && contact[each] === undefined)
+    .map((each) => ({ remark: `it has an opt-in without the ${each}, which is not sent` }));
+  const remark = '--consent SUBSCRIBED does not answer a word about the person that the map has only as "*"';
   return {
     row,
     contact,
     issues: firstOfEachField([...issues, ...held, ...(listId === undefined ? [] : listIssues(contact))]),
     refusals: isNamed ? refusalsOf(contact, row, words) : undefined,
-    notes: [...row.notes, ...notes, ...unnamed],
+    notes: [...row.notes, ...notes, ...unnamed, ...(isUnnamed ? [{ remark }] : [])],
     isOnlyMeant: isMeant && contact[field] === "SUBSCRIBED",
   };
 }
@@ -80,7 +84,7 @@ function rowToSend(
 function listIssues({ email, email_opt_in }: Contact): RowIssue[] {
   const missing = "is missing: a contact with a phone alone cannot be added to a list";
   const unstated =
-    "is unstated, and adding to a list could change the contact's consent: state it with " +
+    "is unstated, and adding to a list could change the contact's consent: state it in the map or with " +
     "--consent, or import the row without --list";
   if (email === undefined) return [{ field: "email", message: missing }];
   return email_opt_in === undefined ? [{ field: "email consent", message: unstated }] : [];

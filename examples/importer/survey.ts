@@ -56,7 +56,7 @@ export class FileSurvey {
   read(row: ReadRow): void {
     this.rows += 1;
     if (row.isUnnamedRefusal) this.unnamed.push(row);
-    if (row.words.email > 0 || row.words.phone > 0) this.hasConsents = true;
+    if (row.words.email >= 1 || row.words.phone >= 1) this.hasConsents = true;
     for (const { column, word, meanings } of row.consentCells) {
       if (isBlank(word)) continue;
       // A word that the map does not name, or holds back, may be one.

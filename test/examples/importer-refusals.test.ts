@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { AudienceClient } from "audience-sdk";
 import { everyClick, type MockService } from "audience-sdk/mock";
 import { readSnapshot } from "audience-sdk/snapshot";
@@ -439,6 +439,77 @@ describe("A word", () => {
     expect(refused).toMatchObject({
       code: 2,
       err: expect.stringContaining("subscribes nobody: name the words"),
+    });
+  });
+
+  const starred: ColumnRule = {
+    consent: "both",
+    words: {
+      yes: "SUBSCRIBED",
+      no: "UNSUBSCRIBED",
+      mail: { email: "SUBSCRIBED", phone: "UNSUBSCRIBED" },
+      "*": "none",
+    },
+  };
+  const importedStarred = async (...rows: string[]) =>
+    await imported(
+      ["Email,Ok,Other", ...rows, "z@example.com,,"],
+      { Email: "email", Ok: starred, Other: newsletter },
+      "--consent",
+      "SUBSCRIBED",
+    );
+
+  it.each([
+    ["", "SUBSCRIBED"],
+    ["yes", "SUBSCRIBED"],
+    ["nein", undefined],
+    ["yes, but not by e-mail", undefined],
+    ["nein; yes", undefined],
+    ["no, I said", "UNSUBSCRIBED"],
+    ["[ ]", undefined],
+  ])(
+    "that * stands for lets no opt-in of its cell through, and none of --consent: %s",
+    async (cell, state) => {
+      const { code, consents } = await importedStarred(`a@example.com,"${cell}",`);
+
+      expect({ code, consents }).toEqual({
+        code: 0,
+        consents: { "a@example.com": state ?? "NON_SUBSCRIBED", "z@example.com": "SUBSCRIBED" },
+      });
+    },
+  );
+
+  it("that * stands for loses no refusal beside it, and the plan tells whom --consent does not subscribe", async () => {
+    const { bodies, out } = await importedStarred('a@example.com,"mail, later",');
+
+    expect(bodies[0]).toEqual({ email: "a@example.com", phone_opt_in: "UNSUBSCRIBED" });
+    expect(out).toContain('"mail, later" → phone UNSUBSCRIBED and email says nothing');
+    expect(out).toContain("row 2: --consent SUBSCRIBED does not answer a word about the person");
+  });
+
+  it("that * stands for counts over all rows of the person, and beside the word of another column that counts", async () => {
+    const { consents } = await importedStarred(
+      "a@example.com,nein,",
+      "A@example.com,,",
+      "b@example.com,likes tea,yes",
+    );
+
+    expect(consents).toMatchObject({ "a@example.com": "NON_SUBSCRIBED", "b@example.com": "SUBSCRIBED" });
+  });
+
+  it("that * stands for counts in a corrected report of another row of the person too", async () => {
+    const mock = service();
+    const path = await table("Email,Ok", "a@example.com,nein", "a(at)example.com,");
+    await mapOf(path, { Email: "email", Ok: starred });
+    const report = join(await temporaryFolder(), "people.csv");
+    await runAlone([path, "--consent", "SUBSCRIBED", "--report", dirname(report)]);
+    await writeFile(report, (await readFile(report, "utf8")).replace("(at)", "@"));
+
+    const { code } = await runAlone([report, "--consent", "SUBSCRIBED"]);
+
+    expect({ code, consents: emailConsents(mock) }).toEqual({
+      code: 0,
+      consents: { "a@example.com": "NON_SUBSCRIBED" },
     });
   });
 
