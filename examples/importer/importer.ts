@@ -51,12 +51,12 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
   const planned = options.isDryRun ? failed : new Report(options);
   await checkAll(survey, options, { failed: planned, signal });
   for (const file of survey.files) say(output, ...planLines(file), "");
+  planned.print(output, true);
   const stops = survey.files.flatMap((file) => stopLines(file, options));
   if (stops.length > 0) {
     say(errors, ...stops, "Nothing was sent.");
     return 2;
   }
-  planned.print(output, true);
   const unnamed = survey.files.flatMap(unnamedLines);
   say(output, ...unnamed, ...totalLines(survey, service, options.listId));
   if (options.isDryRun) await failed.end(output, { isComplete: true, people: survey.people });

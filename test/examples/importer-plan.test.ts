@@ -122,6 +122,13 @@ describe("A file without a statement of consent", () => {
     expect(ofList.err).not.toContain("keep");
   });
 
+  it("as each line ends with a separator, but the first, is told so", async () => {
+    const { code, out } = await imported(["email,status", "s@example.com,subscribed,"]);
+
+    expect(code).toBe(2);
+    expect(out).toContain("row 2: row: has 3 cells, but there are 2 headings; if every line ends with");
+  });
+
   it("with --consent keep does not change an existing contact's consent", async () => {
     const mock = service([
       { email: "s@example.com", email_opt_in: "SUBSCRIBED" },
