@@ -497,6 +497,14 @@ describe("A word", () => {
     expect(consents).toMatchObject({ "a@example.com": "NON_SUBSCRIBED", "b@example.com": "SUBSCRIBED" });
   });
 
+  it("that * stands for is no consent of its file, and holds back no number that ends as its own", async () => {
+    const lines = ["Email,Phone,Ok", ",+447700900001,nein", "a@example.com,07700 900001,"];
+    const phones: Columns = { Email: "email", Phone: "phone", Ok: starred };
+
+    expect(await imported(lines, phones)).toMatchObject(stopped);
+    expect((await imported(lines, phones, "--consent", "keep")).code).toBe(0);
+  });
+
   it("that * stands for counts in a corrected report of another row of the person too", async () => {
     const mock = service();
     const path = await table("Email,Ok", "a@example.com,nein", "a(at)example.com,");
