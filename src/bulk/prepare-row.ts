@@ -5,12 +5,13 @@ import type { OpenedClient } from "../open-client.ts";
 import { prepareWrite, type RowWrite } from "../prepare-write.ts";
 import { randomUuid } from "../runtime.ts";
 import type { PreparedCall } from "../transport/call.ts";
-import { contentLost, errorMessage, ignoreRejection, kindOf } from "../values/in-words.ts";
+import { copyAsJson } from "../values/copy-as-json.ts";
+import { ignoreRejection } from "../values/in-words.ts";
 import { isRecord } from "../values/predicates.ts";
 import type { BulkSettings } from "./bulk-options.ts";
 import { refusesOnly } from "./refusals.ts";
 import { isInvalid } from "./result.ts";
-import { type ReadRow, rowError } from "./rows.ts";
+import type { ReadRow } from "./rows.ts";
 import type { RowRecord, RunRecord } from "./run-record.ts";
 
 export interface RecordedRow {
@@ -74,12 +75,8 @@ function comparedText(
     // Safe: the row of the caller's own function.
     const fingerprint = fingerprintOf(item as never);
     ignoreRejection(fingerprint);
-    try {
-      const rowConsents = writes.map(({ consents }) => consents.map(({ consent }) => [...consent]));
-      return `${canonicalJson(fingerprint)} ${canonicalJson(rowConsents)}`;
-    } catch (error) {
-      throw rowError(`\`fingerprint\` must return a string or a JSON value: ${errorMessage(error)}`);
-    }
+    const rowConsents = writes.map(({ consents }) => consents.map(({ consent }) => [...consent]));
+    return `${canonicalJson(fingerprint, ["fingerprint"])} ${canonicalJson(rowConsents)}`;
   }
   try {
     return comparedJson(writes);
@@ -96,17 +93,14 @@ export function comparedJson(writes: readonly RowWrite[]): string {
   return canonicalJson(comparedWrites);
 }
 
-/** The same JSON whatever the order of keys. Throws if JSON cannot carry the value. */
-function canonicalJson(value: unknown): string {
-  const json = JSON.stringify(value, (_, each: unknown) => {
-    if (!isRecord(each)) return each;
-    // The JSON of a Map or a Promise is `{}`: all of them would have one fingerprint.
-    const lost = contentLost(each);
-    if (lost !== undefined) throw new TypeError(`A fingerprint cannot be made of ${lost}.`);
-    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
-  if (json === undefined) throw new TypeError(`A fingerprint cannot be made of ${kindOf(value)}.`);
-  return json;
+/** The same JSON whatever the order of keys. Throws a `ValidationError` of what JSON would lose: it would count as no change. */
+function canonicalJson(value: unknown, path: readonly string[] = []): string {
+  const { copy, lost } = copyAsJson(value, { takesNull: true });
+  if (lost.length > 0)
+    throw new ValidationError(lost.map((issue) => ({ ...issue, path: [...path, ...issue.path] })));
+  return JSON.stringify(copy, (_, each: unknown) =>
+    isRecord(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,
+  );
 }
 
 /**

@@ -205,6 +205,6 @@ function checkKey(key: unknown): string {
 }
 
 /** An error that ends only this row. */
-export function rowError(message: string): ValidationError {
+function rowError(message: string): ValidationError {
   return new ValidationError([{ path: [], code: "no_key", message }]);
 }

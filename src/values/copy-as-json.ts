@@ -8,10 +8,14 @@ const maxIssues = 100;
  * Copies `input` as `JSON.stringify` would send it: own properties, the result of `toJSON`, nothing that is `undefined`. A
  * valid Date inside stays a Date. The copy's objects have no prototype: nothing is read that is not sent. `lost` is what JSON
  * would lose or write as null (numbers that are not finite, functions, BigInt, cycles, Map, Set, …), and `null`, which the
- * client never sends (D1); the copy holds it unchanged, so that a schema can report it, too. An unreadable input has no copy.
+ * client never sends (D1), unless `takesNull`; the copy holds it unchanged, so that a schema can report it, too. An unreadable
+ * input has no copy.
  */
-export function copyAsJson(input: unknown): { copy: unknown; lost: ValidationIssue[] } {
-  const copier = new Copier();
+export function copyAsJson(
+  input: unknown,
+  { takesNull = false } = {},
+): { copy: unknown; lost: ValidationIssue[] } {
+  const copier = new Copier(takesNull);
   try {
     return { copy: copier.copyValue(input), lost: copier.lost };
   } catch (error) {
@@ -27,12 +31,18 @@ class Copier {
   /** The path of the value that is being copied. */
   readonly path: (string | number)[] = [];
   readonly #ancestors = new Set<object>();
+  readonly #takesNull: boolean;
+
+  constructor(takesNull: boolean) {
+    this.#takesNull = takesNull;
+  }
 
   copyValue(value: unknown): unknown {
     if (isObject(value)) return this.#copyObject(value);
     if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) return value;
-    if (value === null) return this.#refuse("must not be null: leave it out to send nothing", value);
-    if (value === undefined)
+    if (value === null)
+      return this.#takesNull ? null : this.#refuse("must not be null: leave it out to send nothing", value);
+    if (value === undefined && this.path.length > 0)
       return this.#refuse("undefined in an array would become null: leave the item out");
     // A program may have given BigInt a toJSON.
     const result = typeof value === "bigint" ? this.#resultOfToJson(value) : value;
@@ -60,7 +70,8 @@ class Copier {
     }
     if (this.#ancestors.has(value)) return this.#refuse("refers to itself, which JSON cannot carry", value);
     const result = this.#resultOfToJson(value);
-    if (result === undefined) return this.#refuse("its toJSON gives nothing", value);
+    // Of an invalid date of a library it is null.
+    if (result === undefined || result === null) return this.#refuse("its toJSON gives nothing", value);
     if (!isObject(result)) return this.copyValue(result);
     this.#ancestors.add(value);
     const copy = this.#copyProperties(result);

@@ -128,22 +128,49 @@ describe("The fingerprint of a row", () => {
     },
   );
 
-  it.each([
-    [1n, "Do not know how to serialize a BigInt"],
-    [new Map([["a", 1]]), "made of a Map"],
-    [() => Promise.reject(new Error("later")), "made of a Promise"],
-    [undefined, "made of undefined"],
-    [() => () => 1, "made of a function"],
-  ])("must be a JSON value, else the row is invalid: %o", async (given, reason) => {
+  const cycle: unknown[] = [];
+  cycle.push(cycle);
+  it.each<[unknown, unknown]>([
+    [1n, { message: "JSON cannot carry a BigInt" }],
+    [new Map([["a", 1]]), { message: "JSON cannot carry a Map" }],
+    [() => Promise.reject(new Error("later")), { message: "JSON cannot carry a Promise: await it" }],
+    [undefined, { message: "JSON cannot carry undefined" }],
+    [() => () => 1, { message: "JSON cannot carry a function" }],
+    [() => [null, cycle], { path: ["fingerprint", 1, 0] }],
+    // JSON would write each of these as null: a changed row would have the fingerprint of the night before.
+    [NaN, { message: "JSON cannot carry NaN" }],
+    [new Date("30.11.2026"), { message: "is an invalid Date" }],
+    [
+      { row: [{ at: new Date("30.11.2026") }] },
+      { path: ["fingerprint", "row", 0, "at"], message: "is an invalid Date" },
+    ],
+    [[1, -Infinity], { path: ["fingerprint", 1], message: "JSON cannot carry -Infinity" }],
+    [[undefined], { path: ["fingerprint", 0] }],
+    [{ at: { toJSON: () => null } }, { path: ["fingerprint", "at"], message: "its toJSON gives nothing" }],
+  ])("must be a JSON value, else the row is invalid: %o", async (given, issue) => {
     const { audience, mock } = createFixture();
     const options = { key, fingerprint: () => valueOf(given), checkpoint: new MemoryCheckpoint() };
 
     const { results } = await collectRun(audience.bulk(rows(1), upsert, options));
 
     expect(results).toMatchObject([
-      { status: "invalid", error: { issues: [{ message: expect.stringContaining(reason) }] } },
+      { status: "invalid", error: { issues: [{ path: ["fingerprint"], ...(issue as object) }] } },
     ]);
     expect(mock.requests).toEqual([]);
+  });
+
+  it("may hold null, a Date and members that are undefined, which JSON leaves out", async () => {
+    const { audience } = createFixture();
+    const day = new Date("2026-11-30");
+    const checkpoint = new MemoryCheckpoint();
+
+    const ends = [];
+    for (const given of [null, { day, city: undefined, left: null }, { left: null, day: day.toJSON() }]) {
+      const run = audience.bulk(rows(1), upsert, { key, fingerprint: () => given, checkpoint });
+      ends.push(...(await collectRun(run)).results);
+    }
+
+    expect(ends.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "skipped"]);
   });
 });
 

@@ -222,7 +222,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       v1Event,
       event({ eventData: { a: { toJSON: () => undefined }, b: { toJSON: () => null } } }),
       "eventData.a: its toJSON gives nothing",
-      "eventData.b: must not be null: leave it out to send nothing",
+      "eventData.b: its toJSON gives nothing",
     ],
     [
       v1Event,
