@@ -1,4 +1,4 @@
-import { appendFileSync, closeSync, constants, ftruncateSync, rmSync } from "node:fs";
+import { appendFileSync, closeSync, constants, fstatSync, ftruncateSync, rmSync } from "node:fs";
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
 import { longestLineBytes, readLines } from "../files/lines.ts";
@@ -152,7 +152,7 @@ export class PartFile {
 
   /** Appends lines to the part file, behind its last whole page. A killed process loses nothing that the kernel has. */
   #append(text: string): void {
-    this.#checkLock();
+    this.#checkOurs();
     ftruncateSync(this.#handle, this.#pagesEnd);
     appendFileSync(this.#handle, text);
     this.#pagesEnd += Buffer.byteLength(text);
@@ -166,14 +166,19 @@ export class PartFile {
     yield `${JSON.stringify(heading)}\n`;
     const lastLines = new Set(lineStarts.values());
     for await (const { text, start } of readLines(this.#handle)) if (lastLines.has(start)) yield `${text}\n`;
-    this.#checkLock();
+    this.#checkOurs();
   }
 
-  #checkLock(): void {
-    if (this.#lock.isOurs()) return;
+  /** Throws if the part file is not ours as it was: nothing of another read, and no older snapshot, is written over. */
+  #checkOurs(): void {
+    const isCutOff = fstatSync(this.#handle).size < this.#pagesEnd;
+    if (!isCutOff && this.#lock.isOurs()) return;
+    const reason = isCutOff
+      ? "its part file was cut off"
+      : "its lock was taken over by another one, or deleted";
     throw new ConfigurationError(
-      `The snapshot ${this.#file} is no longer this read's: its lock was taken over by another one, or deleted. ` +
-        "It stops before it writes. Run this again: it goes on from what is there.",
+      `The snapshot ${this.#file} is no longer this read's: ${reason}. It stops before it writes. Run this again: it goes ` +
+        "on from what is there.",
     );
   }
 }

@@ -4,7 +4,7 @@ import { closeSync, constants, existsSync, fstatSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { readLines } from "../files/lines.ts";
+import { type Line, readLines } from "../files/lines.ts";
 import { refusalOf } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { targetSchema } from "../organization.ts";
@@ -72,29 +72,34 @@ export class SnapshotFile {
     const bounds: number[] = [];
     const keyIndex: number[] = [];
     let contactsEnd = this.#contactsStart;
-    for await (const { text, start, end } of readLines(this.#handle, { from: this.#contactsStart })) {
-      const { contact } = parseContact(text, this.path);
+    for await (const { contact, start, end } of this.contacts()) {
       this.hasConsent ||= showsOptIn(contact);
       for (const key of snapshotKeysOf(contact)) keyIndex.push(keyHash(key) * mostContacts + bounds.length);
       bounds.push(start);
       contactsEnd = end;
     }
-    const { size } = this.heading;
-    if (contactsEnd !== fstatSync(this.#handle).size)
-      throw damagedSnapshot(this.path, "its last line has no end, or is longer than a line may be");
-    if (bounds.length !== size)
-      throw damagedSnapshot(this.path, `it has ${bounds.length} contacts, and its heading says ${size}`);
     this.#lineBounds = Float64Array.from([...bounds, contactsEnd]);
     this.#keyIndex = Float64Array.from(keyIndex).sort();
   }
 
-  /** Every contact of the file, and when its page was asked for. The file may be closed between two contacts. */
-  async *contacts(): AsyncGenerator<ReadContact, void, undefined> {
+  /**
+   * Every contact of the file, when its page was asked for, and its line. The file may be closed between two contacts. Throws
+   * behind the last one if these are not all: also an open file may be cut off.
+   */
+  async *contacts(): AsyncGenerator<ReadContact & Line, void, undefined> {
     this.#checkOpen();
-    for await (const { text } of readLines(this.#handle, { from: this.#contactsStart })) {
-      yield parseContact(text, this.path);
+    let [count, restBytes] = [0, 0];
+    const onRest = ({ length }: Uint8Array) => (restBytes = length);
+    for await (const line of readLines(this.#handle, { from: this.#contactsStart, onRest })) {
+      yield { ...line, ...parseContact(line.text, this.path) };
       this.#checkOpen();
+      count += 1;
     }
+    const { size } = this.heading;
+    if (restBytes > 0)
+      throw damagedSnapshot(this.path, "its last line has no end, or is longer than a line may be");
+    if (count !== size)
+      throw damagedSnapshot(this.path, `it has ${count} contacts, and its heading says ${size}`);
   }
 
   contactsWithKeys(keys: readonly string[]): SnapshotContact[] {

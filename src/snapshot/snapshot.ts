@@ -98,7 +98,8 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
    *   console.log(contact.email, contact.email_opt_in, readAt);
    * ```
    *
-   * @throws ConfigurationError if a snapshot is of another service or organization, or no contact of it shows a consent.
+   * @throws ConfigurationError if a snapshot is of another service or organization, no contact of it shows a consent, or its
+   * file was cut off.
    */
   async *refusalsSince(last?: Snapshot): AsyncGenerator<SnapshotRefusal, void, undefined> {
     if (last === undefined) this.checkConsents();
@@ -120,7 +121,8 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
    *   console.log(kind, contact.email, before?.email_opt_in, contact.email_opt_in);
    * ```
    *
-   * @throws ConfigurationError if a snapshot is of another service or organization, or no contact of it shows a consent.
+   * @throws ConfigurationError if a snapshot is of another service or organization, no contact of it shows a consent, or its
+   * file was cut off.
    */
   async *changesSince(earlier: Snapshot): AsyncGenerator<SnapshotChange, void, undefined> {
     this.#checkComparable(earlier);
@@ -131,7 +133,7 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
     }
   }
 
-  /** Every contact of the snapshot, in the order of its file. */
+  /** Every contact of the snapshot, in the order of its file. A file that was cut off is a `ConfigurationError` at its end. */
   async *[Symbol.asyncIterator](): AsyncGenerator<SnapshotContact, void, undefined> {
     for await (const { contact } of this.#file.contacts()) yield contact;
   }

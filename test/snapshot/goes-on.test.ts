@@ -5,10 +5,16 @@ import {
   readdirSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { AbortError, ConfigurationError } from "audience-sdk";
-import { openSnapshot, readSnapshot, type ReadSnapshotOptions } from "audience-sdk/snapshot";
+import {
+  openSnapshot,
+  readSnapshot,
+  type ReadSnapshotOptions,
+  type SnapshotProgress,
+} from "audience-sdk/snapshot";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { collect, createAudience, failingFrom, linesOf, people } from "./fixture.ts";
 
@@ -236,6 +242,34 @@ describe("One read of a file at a time", () => {
     await expect(reading).rejects.toThrow("its lock was taken over");
     expect(linesOf(`${file}.part`).filter((line) => "page" in line)).toHaveLength(2);
   });
+
+  it.each([
+    ["beside its next page", 200, "2"],
+    ["behind its last page", 450, "5"],
+  ])(
+    "one whose part file was cut off meanwhile stops, and the older snapshot stays: %s",
+    async (_, contacts, page) => {
+      const { audience, file, mock } = createAudience(450);
+      (await readSnapshot(audience, { file })).close();
+      const older = readFileSync(file);
+      const onProgress = ({ done }: SnapshotProgress) => {
+        if (done === contacts) truncateSync(`${file}.part`, statSync(`${file}.part`).size - 10);
+      };
+
+      await expect(readSnapshot(audience, { file, onProgress })).rejects.toThrow(
+        new ConfigurationError(
+          `The snapshot ${file} is no longer this read's: its part file was cut off. It stops before it writes. Run this ` +
+            "again: it goes on from what is there.",
+        ),
+      );
+
+      expect(readFileSync(file)).toEqual(older);
+      const sentBefore = mock.requests.length;
+      using today = await readSnapshot(audience, { file });
+      expect(today).toMatchObject({ size: 450, complete: true });
+      expect(mock.requests[sentBefore]?.query).toMatchObject({ page });
+    },
+  );
 });
 
 describe("A file that cannot be a snapshot is refused, and left unchanged", () => {

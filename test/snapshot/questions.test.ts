@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, renameSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, renameSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { AudienceClient, ConfigurationError } from "audience-sdk";
 import { openSnapshot, readSnapshot, type ReadSnapshotOptions, type Snapshot } from "audience-sdk/snapshot";
@@ -100,6 +100,28 @@ describe("A snapshot keeps its file open until it is closed", () => {
     expect(existsSync(file)).toBe(false);
     expect(await collect(opened)).toEqual(await collect(today));
     expect([opened.size, opened.complete, opened.readAt]).toEqual([3, true, today.readAt]);
+  });
+
+  it.each<[string, (text: string) => number, string]>([
+    [
+      "within a line",
+      (text) => text.length - 10,
+      "its last line has no end, or is longer than a line may be",
+    ],
+    ["behind a line", (text) => text.lastIndexOf("{"), "it has 2 contacts, and its heading says 3"],
+    ["to nothing", () => 0, "it has 0 contacts, and its heading says 3"],
+  ])("cut off since %s, it says so in place of the end of its contacts", async (_, endOf, reason) => {
+    const { audience, file } = createAudience(3);
+    using today = await readSnapshot(audience, { file });
+    using earlier = await snapshotOf([person("id-9")], { apiKey: "mock-key-acme" });
+    truncateSync(file, endOf(readFileSync(file, "latin1")));
+
+    for (const contacts of [today, today.refusalsSince(), today.changesSince(earlier)])
+      await expect(collect<object>(contacts)).rejects.toThrow(
+        new ConfigurationError(
+          `The snapshot ${file} is damaged: ${reason}. Restore it from a copy, or read another one.`,
+        ),
+      );
   });
 });
 
