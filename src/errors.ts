@@ -62,8 +62,8 @@ export class ConfigurationError extends AudienceError {
   override readonly name = "ConfigurationError";
   readonly code = "configuration";
 
-  constructor(message: string, outcome: Outcome = "not-sent") {
-    super(message, outcome);
+  constructor(message: string, outcome: Outcome = "not-sent", cause?: unknown) {
+    super(message, outcome, { cause });
   }
 }
 

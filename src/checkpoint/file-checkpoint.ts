@@ -28,18 +28,17 @@ export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
  * the rows that have changed. One run at a time, over processes, containers and machines that share the file: a second run
  * is refused, and one after a kill waits up to 30 seconds, as only then the lock of the killed one counts as left behind.
  *
- * The file holds hashes of keys and contacts, never the keys themselves. An incomplete last line is dropped. A full disk
- * ends the run. 100,000 rows take 10 to 20 MB in the file and at most 30 MB of memory, and are read in a second.
- *
- * The file is created if it does not exist; its folder is not. `bulk.check` leaves no new file behind. A symbolic link
- * stands for its target. Two hard links to one file count as two files, so the lock does not cover both.
+ * The file holds hashes of keys and contacts, never the keys themselves. An incomplete last line is dropped. A full disk ends
+ * the run. 100,000 rows take 10 to 20 MB in the file and at most 30 MB of memory, and are read in a second. The file is created
+ * if it does not exist; its folder is not. `bulk.check` leaves no new file behind. A symbolic link stands for its target. Two
+ * hard links to one file count as two files, so the lock does not cover both.
  *
  * ```ts
  * const run = audience.bulk(rows, toWrites, { key: (row) => row.email, checkpoint: fileCheckpoint("import.ckpt") });
  * ```
  *
  * `open` rejects with a `ConfigurationError` if the file is in use, damaged, no checkpoint of this version, no regular file,
- * or another user's; the run does if the file is replaced, or its lock taken over, while the run has it open.
+ * another user's, or cannot be opened (`cause` is the system's error); so does a run that has lost its file or its lock.
  *
  * @throws ConfigurationError if the path is not a string, or empty.
  */
@@ -165,8 +164,9 @@ class CheckpointFile implements OpenCheckpoint {
       throw new TypeError("The `entries` of a checkpoint must be read before its first `put` or `clear`.");
     if (!this.#lock.isOurs()) throw lost(this.#file, "its lock was taken over by another run, or deleted");
     const stats = statSync(this.#file, { throwIfNoEntry: false });
-    if (stats?.ino !== this.#opened.ino || stats.dev !== this.#opened.dev || stats.size < this.#writtenEnd)
-      throw lost(this.#file, "the file was deleted, moved, replaced or cut off");
+    const { ino, dev, uid } = this.#opened;
+    if (stats?.ino !== ino || stats.dev !== dev || stats.uid !== uid || stats.size < this.#writtenEnd)
+      throw lost(this.#file, "the file was deleted, moved, replaced, cut off or given to another user");
     // An incomplete last line, left by a crash.
     if (stats.size > this.#writtenEnd) ftruncateSync(this.#handle, this.#writtenEnd);
     return this.#writtenEnd;

@@ -12,18 +12,21 @@ export class LockRefused extends Error {
   }
 }
 
-type ErrorClass = new (message: string) => Error;
+type ErrorClass = new (message: string, outcome: "not-sent", cause?: unknown) => Error;
 
-/** What a file, its lock or the file system refuses, as an error of this class with the way out; any other error as it is. */
+/**
+ * What a file, its lock or the file system refuses, as an error of this class with the way out; any other error as it is. The
+ * file system's own error is the cause.
+ */
 export function refusalOf(error: unknown, what: string, file: string, Refusal: ErrorClass): unknown {
-  const refusal = (problem: string) => new Refusal(`The ${what} ${problem}`);
+  const refusal = (problem: string, cause?: unknown) =>
+    new Refusal(`The ${what} ${problem}`, "not-sent", cause);
   if (error instanceof LockRefused) return refusal(`${file} is in use: ${error.message}`);
   if (error instanceof FileRefused)
     return refusal(`cannot be used: ${error.message} It is left unchanged. Name a file of your own.`);
   if (!(error instanceof Error && "code" in error && "syscall" in error)) return error;
-  return refusal(
-    `${file} cannot be read or written (${error.message}). Mend the cause, or name another file.`,
-  );
+  const problem = `cannot be read or written (${error.message}). Mend the cause, or name another file.`;
+  return refusal(`${file} ${problem}`, error);
 }
 
 const renewalMs = 1_000;
@@ -94,9 +97,14 @@ export class Lock {
     return false;
   }
 
-  /** False once another process has taken the lock over, or it was deleted: ask before each write. */
+  /** False once another process has taken the lock over, or it was deleted or replaced: ask before each write. */
   isOurs(): boolean {
-    return tokenOf(readLock(this.path)) === this.#token;
+    try {
+      return tokenOf(readLock(this.path)) === this.#token;
+    } catch (error) {
+      if (error instanceof FileRefused) return false;
+      throw error;
+    }
   }
 
   release(): void {

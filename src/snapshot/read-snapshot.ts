@@ -78,7 +78,8 @@ const clientOption = optionThat<AudienceClient>("an AudienceClient", (value) => 
  * console.log(today.size, today.complete, today.find({ email: "ada@example.com" }));
  * ```
  *
- * @throws ConfigurationError if an option is wrong, the file is in use or no snapshot, or its read is of another target.
+ * @throws ConfigurationError if an option is wrong, the file is in use or no snapshot, or its read is of another target; also
+ * if the file cannot be written: then `cause` is the system's error.
  * @throws UnexpectedResponseError if two pages running bring nobody new, as of a loop over the list; the next one begins afresh.
  * @throws AudienceError of another class if a call fails; the next call goes on.
  */

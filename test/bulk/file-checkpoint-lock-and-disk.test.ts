@@ -9,6 +9,7 @@ import {
   fdatasyncSync,
   fstatSync,
   fsyncSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -17,6 +18,7 @@ import {
   rmSync,
   statSync,
   type Stats,
+  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -268,8 +270,17 @@ async function takeOver() {
 
 describe("A run whose checkpoint is its own no longer", () => {
   const replaced = "the file was deleted, moved, replaced";
-  it.each<[string, () => Promise<OpenCheckpoint> | void, reason: string]>([
-    ["its lock is taken over", takeOver, "its lock was taken over by another run, or deleted"],
+  const takenOver = "its lock was taken over by another run, or deleted";
+  /** Another program puts this in place of the lock. */
+  const replaceLock = (put: () => void) => () => {
+    rmSync(lock);
+    put();
+    return { close: async () => rmSync(lock, { recursive: true }) };
+  };
+  it.each<[string, () => Promise<OpenCheckpoint> | Pick<OpenCheckpoint, "close"> | void, reason: string]>([
+    ["its lock is taken over", takeOver, takenOver],
+    ["its lock is a folder now", replaceLock(() => mkdirSync(lock)), takenOver],
+    ["its lock is a link now", replaceLock(() => symlinkSync(path, lock)), takenOver],
     ["its file is deleted", () => rmSync(path), replaced],
     ["its file is moved", () => renameSync(path, `${path}.old`), replaced],
     [
@@ -281,6 +292,7 @@ describe("A run whose checkpoint is its own no longer", () => {
       replaced,
     ],
     ["its file is emptied", () => truncateSync(path), replaced],
+    ["its file is given to another user", () => showAsAnothers((file) => file === path), replaced],
     ["its file is cut off by one byte", () => truncateSync(path, statSync(path).size - 1), replaced],
   ])("stops before it sends or writes anything more: %s", async (_, lose, reason) => {
     const { audience, mock, upsert } = createFixture();
@@ -289,7 +301,7 @@ describe("A run whose checkpoint is its own no longer", () => {
       readdirSync(folder).flatMap((name) =>
         name.endsWith(".lock") ? [] : [[name, readFileSync(join(folder, name), "latin1")]],
       );
-    const others: (OpenCheckpoint | void)[] = [];
+    const others: (Pick<OpenCheckpoint, "close"> | void)[] = [];
     let left: unknown;
 
     const error = await failureOf(
@@ -499,7 +511,11 @@ it("A file that cannot be opened any more once its lock is acquired leaves no lo
     return real.openSync(file, flags, mode);
   });
 
-  await expect(fileCheckpoint(path).open()).rejects.toThrow("cannot be read or written (EIO: i/o error)");
+  await expect(fileCheckpoint(path).open()).rejects.toMatchObject({
+    name: "ConfigurationError",
+    message: expect.stringContaining("cannot be read or written (EIO: i/o error)") as string,
+    cause: { code: "EIO" },
+  });
 
   expect(readdirSync(folder)).toEqual(["import.ckpt"]);
 });

@@ -317,6 +317,9 @@ describe("A file that cannot be a snapshot is refused, and left unchanged", () =
 
     const file = `${folder}/none/audience.ndjson`;
     for (const reading of [readSnapshot(audience, { file }), openSnapshot(file)])
-      await expect(reading).rejects.toThrow("cannot be read or written (ENOENT");
+      await expect(reading).rejects.toMatchObject({
+        message: expect.stringContaining("cannot be read or written (ENOENT") as string,
+        cause: { code: "ENOENT" },
+      });
   });
 });
