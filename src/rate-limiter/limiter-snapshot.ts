@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { AdaptiveRate } from "./adaptive-rate.ts";
+import { type AdaptiveRate, longestPauseMs } from "./adaptive-rate.ts";
 import { arrivalGraceMs, type CountedPermit, type SlidingWindowLog } from "./sliding-window-log.ts";
 
 /** The count of a limiter as plain JSON, to give to the next one after a restart. All times are times of day. */
@@ -54,19 +54,21 @@ export interface RestoredLimiter {
   readonly pausedUntil: number;
 }
 
-/** Carries the count over. A clock that was set back in between counts as if no time had passed. */
+/**
+ * Carries the count over. A clock that was set back in between counts as if no time had passed. No time is further ahead than
+ * a limiter sets one: a file may hold any (D130).
+ */
 export function restore(snapshot: RateLimiterSnapshot, now: number): RestoredLimiter {
   const { takenAt, share } = snapshot;
   const elapsedMs = Math.max(0, Date.now() - takenAt);
-  const onClock = (time: number): number => now - elapsedMs + (time - takenAt);
-  const permits = snapshot.permits.map(({ respondedAt, isLast, id }, index) => ({
-    isLast,
-    takenAt: onClock(respondedAt),
-    respondedAt: onClock(respondedAt),
+  const onClock = (time: number, longestMs: number): number =>
+    now + Math.min(longestMs, time - takenAt - elapsedMs);
+  const permits = snapshot.permits.map(({ isLast, id, ...permit }, index) => {
+    const respondedAt = onClock(permit.respondedAt, arrivalGraceMs);
     // Without a store there are no ids; a store that is new to these permits takes any that are the same each time.
-    id: id || `snapshot:${takenAt}:${index}`,
-  }));
-  return { permits, rateFactor: share, pausedUntil: onClock(snapshot.pausedUntil) };
+    return { isLast, takenAt: respondedAt, respondedAt, id: id || `snapshot:${takenAt}:${index}` };
+  });
+  return { permits, rateFactor: share, pausedUntil: onClock(snapshot.pausedUntil, longestPauseMs) };
 }
 
 const timeSchema = z.number().nonnegative();

@@ -166,6 +166,18 @@ describe("snapshot", () => {
   });
 
   const permit = { respondedAt: day, isLast: false, id: "" };
+  const hourMs = 3_600_000;
+  it("holds no call for longer than the longest window, whatever times stand in it", () => {
+    const respondedAt = day + 365 * 24 * hourMs;
+    const permits = Array.from({ length: 1_000 }, () => ({ ...permit, respondedAt }));
+    const limiter = (times: object) =>
+      new RateLimiter({ clock: () => 5, snapshot: { ...good, ...times } as never });
+
+    expect(limiter({ pausedUntil: respondedAt }).usage().pausedMs).toBe(hourMs);
+    // 5 s in which a lost request may arrive, and the hour as it is counted.
+    expect(limiter({ permits }).estimateMs(1)).toBeLessThan(hourMs + 5_000 + 2_000);
+  });
+
   const good = { version: 1, takenAt: day, permits: [permit], pausedUntil: day, share: 1 };
   it.each([
     ["snapshot", "text"],
