@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ConfigurationError } from "./errors.ts";
-import { keepsTheLimiter } from "./rate-limiter/client-limiter.ts";
+import { keepsTheLimiter, parseKept } from "./rate-limiter/client-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import {
@@ -198,7 +198,7 @@ export function viewOptions(own: GivenOptions, options: ClientOptions): ClientOp
     );
   }
   const ownBounds = keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined;
-  const bounds = given.rateLimiter ?? {};
+  const bounds = parseKept(given.rateLimiter);
   const { maxWaitMs = ownBounds?.maxWaitMs, maxQueued = ownBounds?.maxQueued } = bounds;
   return {
     ...own,

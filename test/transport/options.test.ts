@@ -280,6 +280,13 @@ describe("withOptions", () => {
     expect(view.rateLimiter).toBe(audience.rateLimiter);
     for (const rateLimiter of [false, { windows: oneAMinute }, new RateLimiter()] as const)
       await refusalOf(() => audience.withOptions({ rateLimiter }));
+    // They would count as no options.
+    for (const rateLimiter of [Promise.resolve(), new Map()]) {
+      const options = untyped({ rateLimiter });
+      const refusal = await refusalOf(() => audience.withOptions(options));
+      expect(refusal).toContain("rateLimiter must be a plain object, not a");
+      expect(refusal).toBe(await refusalOf(() => new AudienceClient(options)));
+    }
   });
 
   it("validates its options like the constructor, and does not change the client", async () => {
