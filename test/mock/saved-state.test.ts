@@ -152,6 +152,18 @@ describe("audience-mock --state", () => {
     if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
+  it("ends with the exit code 1 where its last change could not be saved", async () => {
+    const file = mockCommand.path("state.json");
+    const served = await mockCommand.serveByProcess("--state", file);
+    rmSync(`${file}.lock`);
+    await post(served.url, ADD, ada);
+
+    expect(await stop(served)).toBe(1);
+
+    expect(served.errors()).toContain("not saved: another audience-mock has taken over the file");
+    expect(contactsIn(file)).toEqual([]);
+  });
+
   it.each<[string, RegExp | string, string, string]>([
     ["one that was cut off", /.{20}$/, "", "JSON"],
     ["another file", /.*/, '{"name":"audience-sdk"}', "the saved state.format is required"],

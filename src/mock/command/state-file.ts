@@ -66,7 +66,10 @@ export class StateFile {
     this.#timer = undefined;
     try {
       this.#write();
+      process.exitCode = 0;
     } catch (error) {
+      // Unless a later change is saved.
+      process.exitCode = 1;
       process.stderr.write(`--state ${this.#name}: not saved: ${messageOf(error)}\n`);
     }
   }
