@@ -142,8 +142,8 @@ export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown): 
   if (isAudienceError(error) && error.code === "rate_limit" && isWaitTooLong(error)) return true;
   const isStop = stopWhen(error);
   ignoreRejection(isStop);
-  // A promise of `stopWhen` would count as true.
-  if (isObject(isStop)) throw new ConfigurationError("stopWhen must return a boolean.");
+  // A promise of `stopWhen` would count as true. Rows may have been carried out.
+  if (isObject(isStop)) throw new ConfigurationError("stopWhen must return a boolean.", "unknown");
   return Boolean(isStop);
 }
 

@@ -111,6 +111,8 @@ export class Rows<Row> {
     if (this.length > 0 && countAgain === 0)
       throw new ConfigurationError(
         "The rows of bulk have a length, and could be gone through only once: give a function that gives them anew, as in () => rows().",
+        // Their refusals were sent.
+        "unknown",
       );
   }
 

@@ -127,7 +127,8 @@ describe("Rows that can be gone through only once", () => {
     const next = await audience.bulk(source, upsert, { ...options, key, checkpoint });
 
     expect(first.error).toBeInstanceOf(ConfigurationError);
-    expect(first.error).toMatchObject({ message: expect.stringContaining("as in () => rows()") });
+    const message = expect.stringContaining("as in () => rows()") as string;
+    expect(first.error).toMatchObject({ message, outcome: "unknown" });
     expect(sent).toEqual([refusal(1).email, refusal(3).email]);
     expect(next).toMatchObject({ succeeded: 3, skipped: 2 });
   });
