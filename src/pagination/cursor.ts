@@ -11,7 +11,6 @@ export interface ListHints {
 
 export interface DecodedPage<T> extends ListHints {
   readonly items: readonly T[];
-  readonly raw: unknown;
 }
 
 /** Where a list is read next, and what of the pages before decides on its end. */

@@ -64,7 +64,8 @@ export class ListPage<T> implements Page<T> {
   readonly #next: Progress | undefined;
 
   /** The page without the items that came before. Throws `UndecodableResponse` if the list has no end. */
-  constructor(source: ListSource<T>, before: Progress, { items: received, raw, ...hints }: DecodedPage<T>) {
+  constructor(source: ListSource<T>, before: Progress, decoded: DecodedPage<T>, raw: unknown) {
+    const { items: received, ...hints } = decoded;
     const { totalItems, totalPages } = hints;
     // A page size of 0 counts as none.
     const limits = [...source.limits, hints.limit].filter(
@@ -105,7 +106,7 @@ export class ListPage<T> implements Page<T> {
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return itemsOf(streamPages(this.#source, this.#source.start, this), this.#source.options.signal);
+    return itemsOf(streamPages(this.#source, this), this.#source.options.signal);
   }
 }
 
@@ -118,13 +119,12 @@ const mostReadAhead = 100;
  */
 export async function* streamPages<T>(
   source: ListSource<T>,
-  start: Progress,
-  firstPage?: ListPage<T>,
+  from: Progress | ListPage<T>,
 ): AsyncGenerator<ListPage<T>, void, undefined> {
   const { readAhead = 1, signal } = source.options;
   let endLoop: (() => void) | undefined;
   try {
-    let page: ListPage<T> | undefined = firstPage ?? (await source.load(start));
+    let page: ListPage<T> | undefined = from instanceof ListPage ? from : await source.load(from);
     // Only now is there anything that the end of the loop may abort.
     const loop = new AbortController();
     const removeCallback = signal && onAbort(signal, () => loop.abort(signal.reason));

@@ -138,7 +138,6 @@ export function listPages<T>(list: ListCall<T>): Paginator<T> {
     identify,
     load(before, signal = options?.signal) {
       const { page, endsBy404 } = before.cursor;
-      const pageOf = (decoded: DecodedPage<T>) => new ListPage(source, before, decoded);
       // Named one by one: a spread doubles the time of a call that is refused.
       const endpoint: Endpoint<undefined, ListPage<T>> = {
         operation,
@@ -147,7 +146,7 @@ export function listPages<T>(list: ListCall<T>): Paginator<T> {
         query: querySchema,
         options: paginatorOptionsSchema,
         // The page is made in the call, which fails if the list has no end.
-        decode: (response: ParsedResponse) => pageOf(decode(response)),
+        decode: (response) => new ListPage(source, before, decode(response), response.body),
       };
       const nextPage = page === firstPage ? {} : { page };
       const listPage = call(
@@ -157,7 +156,7 @@ export function listPages<T>(list: ListCall<T>): Paginator<T> {
       );
       if (!endsBy404) return listPage;
       return listPage.catch((error: unknown) => {
-        if (error instanceof NotFoundError) return pageOf({ items: [], raw: error.body });
+        if (error instanceof NotFoundError) return new ListPage(source, before, { items: [] }, error.body);
         throw error;
       });
     },

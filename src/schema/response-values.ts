@@ -12,20 +12,17 @@ export class UndecodableResponse extends Error {
 
 const shownIssues = 3;
 
-/** Returns a response's value unchanged if the schema accepts it, else throws `problem`; `parent` is its path in the body. */
+/** Returns a response's value unchanged if the schema accepts it, else throws `problem`. */
 export function parseResponse<Value>(
   schema: z.ZodType<Value>,
   value: unknown,
   problem = "its body is not what is documented",
-  parent?: string,
 ): Value {
   const { error } = schema.safeParse(value, { error: explain });
   // Safe: the schemas have no transforms.
   if (!error) return value as Value;
   const issues = toIssues(error).slice(0, shownIssues);
-  const pathInBody = (path: readonly PropertyKey[]) =>
-    (parent === undefined ? path : [parent, ...path]).join(".");
-  const problems = issues.map(({ path, message }) => `${pathInBody(path) || "the value"}: ${message}`);
+  const problems = issues.map(({ path, message }) => `${path.join(".") || "the value"}: ${message}`);
   throw new UndecodableResponse(`${problem}: ${problems.join("; ")}`);
 }
 
@@ -46,11 +43,10 @@ export function parseId(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" && !damagedText.test(value) ? value : undefined;
 }
 
-/** As `parseId`; throws `UndecodableResponse` if the value is no id. */
-export function requireId(value: unknown, path: string): string {
-  const id = parseId(value);
-  if (id === undefined) throw new UndecodableResponse(`\`${path}\` of its body is no id.`);
-  return id;
+/** A decoded value. Throws `UndecodableResponse` if there is none. */
+export function required<Value>(value: Value | undefined, problem: string): Value {
+  if (value === undefined) throw new UndecodableResponse(problem);
+  return value;
 }
 
 const damagedText = /[\ufffd\p{Surrogate}]/u;

@@ -2,7 +2,7 @@ import { decidedByService, isRepeatableV1Write, v1Consent, v1ConsentWrites } fro
 import { contactKeys } from "../contact-keys.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
-import { parseResponse, receivedId, requireId, UndecodableResponse } from "../schema/response-values.ts";
+import { parseId, parseResponse, receivedId, required } from "../schema/response-values.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import {
   addContactOptionsSchema,
@@ -106,11 +106,7 @@ const getContactGroup: Endpoint<undefined, ContactGroup> = {
   method: "GET",
   path: "/api/v1/contact-groups/{id}",
   idHint: "is it a name? contactGroups.list() shows the ids",
-  decode: ({ body }) => {
-    const group = decodeContactGroup(body);
-    if (!group) throw new UndecodableResponse("its body holds no contact group with an id.");
-    return group;
-  },
+  decode: ({ body }) => required(decodeContactGroup(body), "its body holds no contact group with an id."),
 };
 
 const receivedAddContactSchema = v1AddContactResultSchema.extend({
@@ -135,7 +131,7 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   mayHaveWrittenOn404: () => true,
   decode: ({ body }) => {
     const { contact, ...result } = parseResponse(receivedAddContactSchema, body);
-    const contactUUID = requireId(contact.contactUUID, "contact.contactUUID");
+    const contactUUID = required(parseId(contact.contactUUID), "`contact.contactUUID` of its body is no id.");
     return { ...result, contact: { ...contact, contactUUID } };
   },
 };

@@ -2,7 +2,7 @@ import { isRepeatableV1Write, v1ConsentWrites } from "../consent.ts";
 import { contactKeys } from "../contact-keys.ts";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import type { ListOptions, Paginator } from "../pagination/paginator.ts";
-import { parseResponse, receivedId, UndecodableResponse } from "../schema/response-values.ts";
+import { parseResponse, receivedId, required } from "../schema/response-values.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
@@ -118,7 +118,5 @@ const receivedProfileSchema = v1ProfileSchema.extend({
 
 function decodeCustomer({ body }: ParsedResponse): Profile {
   parseResponse(receivedProfileSchema, body);
-  const profile = decodeProfile(body);
-  if (!profile) throw new UndecodableResponse("its body holds no contact with an id.");
-  return profile;
+  return required(decodeProfile(body), "its body holds no contact with an id.");
 }

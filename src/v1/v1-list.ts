@@ -2,11 +2,11 @@ import * as z from "zod";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
 import { LIMITS } from "../limits.ts";
 import type { DecodedPage } from "../pagination/cursor.ts";
+import { decodeItems, refuseFailure } from "../pagination/decode-items.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import { parseResponse, UndecodableResponse } from "../schema/response-values.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { describeShape, errorMessage, ignoreRejection } from "../values/in-words.ts";
-import { isRecord } from "../values/predicates.ts";
 import { findListPath, itemsAt, parsePageInfo, type ListPath, type ListSigns } from "./list-shapes.ts";
 
 /** The result of `parsePage`. Totals and `hasNextPage` are optional. */
@@ -43,53 +43,33 @@ interface ListSettings<T> extends Pick<Endpoint<undefined, T>, "operation" | "pa
 
 export function v1List<T extends { readonly id: string }>(
   call: CallEndpoint,
-  { operation, path, querySchema, decodeItem, names, parsePage }: ListSettings<T>,
+  { decodeItem, names, parsePage, ...list }: ListSettings<T>,
 ) {
   const longestPage = LIMITS.limit.max;
   const identify = ({ id }: T) => id;
   return (query: object | undefined, options: ListOptions | undefined): Paginator<T> => {
-    const parseItems = parsePage
-      ? ({ body }: ParsedResponse) => callParsePage(parsePage, body, operation)
+    const parsePageOfList = parsePage
+      ? ({ body }: ParsedResponse) => callParsePage(parsePage, body, list.operation)
       : pageParser({ names, isItem: (item) => decodeItem(item) !== undefined });
     const decode = (response: ParsedResponse): DecodedPage<T> => {
-      const { items, ...info } = parseItems(response);
-      return {
-        ...info,
-        items: items.map((item, index) => decodeItemAt(index, item, decodeItem)),
-        raw: response.body,
-      };
+      const page = parsePageOfList(response);
+      return { ...page, items: decodeItems(page.items, decodeItem, wayOutWithoutId) };
     };
-    return listPages({ call, operation, path, querySchema, query, options, decode, longestPage, identify });
+    return listPages({ call, ...list, query, options, decode, longestPage, identify });
   };
 }
 
+const wayOutWithoutId = " Let `parsePage` give each item an id: { ...row, id: row.uuid }.";
+
 /** Parses the pages of one list: the first one shows where its items are. */
-function pageParser(signs: ListSigns): (response: ParsedResponse) => V1ListPage {
+function pageParser(signs: ListSigns): (response: ParsedResponse) => DecodedPage<unknown> {
   let path: ListPath | undefined;
   return ({ body, headers }) => {
     path ??= findListPath(body, signs);
     const items = itemsAt(body, path);
-    if (items.length === 0 && reportsFailure(body)) {
-      throw new UndecodableResponse("its body holds no items and says that the call failed.");
-    }
+    refuseFailure(items, body);
     return { items, ...parsePageInfo(body, path, headers) };
   };
-}
-
-/** A 2xx without items that reports a failure must not become an empty list (D28). */
-function reportsFailure(body: unknown): boolean {
-  if (!isRecord(body)) return false;
-  const { success, status, errors } = body;
-  const hasErrors = Array.isArray(errors) && errors.length > 0;
-  return success === false || status === false || status === "error" || hasErrors;
-}
-
-function decodeItemAt<T>(index: number, item: unknown, decodeItem: (value: unknown) => T | undefined): T {
-  const value = decodeItem(item);
-  if (value !== undefined) return value;
-  throw new UndecodableResponse(
-    `item ${index} of its list has no id: it is ${describeShape(item)}. Let \`parsePage\` give each item an id: { ...row, id: row.uuid }.`,
-  );
 }
 
 const countSchema = z.int().min(0).nullish();
@@ -101,9 +81,7 @@ const parsedPageSchema = z.object({
   hasNextPage: z.boolean().nullish(),
 }) satisfies z.ZodType<ParsedPage>;
 
-type V1ListPage = Omit<DecodedPage<unknown>, "raw">;
-
-function callParsePage(parsePage: ParsePage, body: unknown, operation: string): V1ListPage {
+function callParsePage(parsePage: ParsePage, body: unknown, operation: string): DecodedPage<unknown> {
   const subject = "the client's parsePage";
   let parsed: unknown;
   try {

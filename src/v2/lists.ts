@@ -1,16 +1,12 @@
 import * as z from "zod";
 import type { ParsedResponse } from "../endpoint.ts";
 import type { DecodedPage } from "../pagination/cursor.ts";
+import { decodeItems, refuseFailure } from "../pagination/decode-items.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
-import {
-  parseCount,
-  parseResponse,
-  receivedId,
-  requireId,
-  UndecodableResponse,
-} from "../schema/response-values.ts";
+import { parseCount, parseId, parseResponse } from "../schema/response-values.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { describeBody } from "../values/in-words.ts";
+import { isRecord } from "../values/predicates.ts";
 import { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./schemas/list.ts";
 
 /** The lists of the v2 family. */
@@ -29,42 +25,36 @@ export interface V2Lists {
 }
 
 export function v2Lists(call: CallEndpoint): V2Lists {
-  return {
-    list: (query, options) => listPages({ call, ...listLists, query, options }),
-  };
+  return { list: (query, options) => listPages({ call, ...listLists, query, options }) };
 }
 
 const listLists = {
   operation: "v2.lists.list",
   path: "/v2/lists",
   querySchema: v2ListQuerySchema,
-  decode: ({ body }: ParsedResponse) => decodeListPage(body),
+  decode: decodeListPage,
   identify: ({ uuid }: List) => uuid,
 } as const;
 
 const receivedListPageSchema = v2ListPageSchema.extend({
   data: v2ListPageSchema.shape.data.extend({ lists: z.array(z.unknown()) }),
 });
-const receivedListSchema = z.looseObject({ uuid: receivedId });
 
 /** Decodes a page of lists: the lists and each `uuid` are required; totals and page size are optional. */
-function decodeListPage(body: unknown): DecodedPage<List> {
+function decodeListPage({ body }: ParsedResponse): DecodedPage<List> {
   const problem = `its body is not the documented list but ${describeBody(body)}`;
-  const { success, data } = parseResponse(receivedListPageSchema, body, problem);
-  if (data.lists.length === 0 && success === false) {
-    throw new UndecodableResponse("its body holds no lists and says that the call failed.");
-  }
-  // One by one: the first wrong list ends the decoding, and a body may hold a hundred thousand lists.
-  const decodeList = (item: unknown, index: number): List => {
-    const path = `data.lists.${index}`;
-    const list = parseResponse(receivedListSchema, item, problem, path);
-    return { ...list, uuid: requireId(list.uuid, `${path}.uuid`) };
-  };
+  const { data } = parseResponse(receivedListPageSchema, body, problem);
+  refuseFailure(data.lists, body);
   return {
-    items: data.lists.map(decodeList),
+    items: decodeItems(data.lists, decodeList),
     limit: parseCount(data.items_per_page),
     totalItems: parseCount(data.total_items),
     totalPages: parseCount(data.total_pages),
-    raw: body,
   };
+}
+
+function decodeList(list: unknown): List | undefined {
+  if (!isRecord(list)) return undefined;
+  const uuid = parseId(list["uuid"]);
+  return uuid === undefined ? undefined : { ...list, uuid };
 }

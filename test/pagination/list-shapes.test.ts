@@ -256,9 +256,9 @@ describe("GET /v2/lists", () => {
     [
       "a list without uuid",
       { data: { lists: [{ uuid: "u1" }, { name: "News" }] } },
-      "data.lists.1.uuid: required: a string or a number",
+      "item 1 of its list has no id: it is an object with the keys name",
     ],
-    ["a blank uuid", { data: { lists: [{ uuid: " " }] } }, "`data.lists.0.uuid` of its body is no id"],
+    ["a blank uuid", { data: { lists: [{ uuid: " " }] } }, "item 0 of its list has no id"],
     ["success false, and no lists", { success: false, data: { lists: [] } }, "the call failed"],
   ])("is an UnexpectedResponseError with %s", async (_, body, message) => {
     const reading = firstPage(body);
