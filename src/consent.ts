@@ -19,10 +19,8 @@ export interface ConsentWrite {
   readonly consent: Consent;
 }
 
-const suppressed = "is_suppressed";
-
 export function isRefusal(channel: string, status: string): boolean {
-  return status === (channel === suppressed ? "TRUE" : "UNSUBSCRIBED");
+  return status === (channel === "is_suppressed" ? "TRUE" : "UNSUBSCRIBED");
 }
 
 /** The channels that a consent refuses. */
@@ -34,11 +32,9 @@ export function refusalsOf(consent: Consent): string[] {
 export const decidedByService = "decided by the service";
 
 /** The consent of a write that is not known: it may do anything with the channels of its contact. */
-export const unknownConsent: Consent = new Map([
-  ["email", ""],
-  ["phone", ""],
-  ["is_suppressed", ""],
-]);
+export const unknownConsent: Consent = new Map(
+  ["email", "phone", "is_suppressed"].map((channel) => [channel, ""]),
+);
 
 /** The states of a v1 contact's consent on one channel ("States and transitions"). */
 export const optInStates = ["SUBSCRIBED", "NON_SUBSCRIBED", "UNSUBSCRIBED"] as const;
@@ -86,7 +82,7 @@ export function shownRefusals(contact: object | undefined): string[] {
 
 /** Whether a consent status that is shown is a documented one. */
 export function isDocumented(channel: string, status: string): boolean {
-  return channel === suppressed || optInStates.some((state) => state === status);
+  return channel === "is_suppressed" || optInStates.some((state) => state === status);
 }
 
 /**
@@ -95,10 +91,8 @@ export function isDocumented(channel: string, status: string): boolean {
  * does not document the case. With `double_opt_in` the service could send a second mail.
  */
 export function isRepeatableV1Write(contact: ContactFields): boolean {
-  const { email, email_opt_in, phone, phone_opt_in, double_opt_in } = contact;
-  if (double_opt_in === true) return false;
-  if (email !== undefined && email_opt_in === undefined) return false;
-  return phone === undefined || phone_opt_in !== undefined;
+  const statuses = [...v1Consent(contact).values()];
+  return contact["double_opt_in"] !== true && !statuses.includes("");
 }
 
 /**

@@ -28,10 +28,9 @@ export type {
 } from "./bulk/result.ts";
 export type { Kept, KnownBy } from "./bulk/refusals.ts";
 export type { BulkIterable, BulkRows } from "./bulk/rows.ts";
-export type { ListOptions } from "./pagination/paginator.ts";
 export type { Operation } from "./endpoint.ts";
 export type { Page } from "./pagination/page.ts";
-export type { Paginator } from "./pagination/paginator.ts";
+export type { ListOptions, Paginator } from "./pagination/paginator.ts";
 export type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 export type { EstimateOptions, RateLimiterUsage, WindowUsage } from "./rate-limiter/rate-limiter.ts";
 export type { RateLimiterSnapshot } from "./rate-limiter/limiter-snapshot.ts";

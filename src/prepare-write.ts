@@ -6,7 +6,7 @@ import { ValidationError, type ValidationIssue } from "./errors.ts";
 import { familyOf, type OpenedClient } from "./open-client.ts";
 import { besideOtherIssues, unknownKeys, validate } from "./schema/validate.ts";
 import { rejected, type ApiPromise } from "./transport/api-promise.ts";
-import { parseCallOptions, type CallSettings } from "./transport/call-options.ts";
+import { parseCallOptions } from "./transport/call-options.ts";
 import type { PreparedCall } from "./transport/call.ts";
 import { prepareCall } from "./transport/prepare-call.ts";
 import { addContact } from "./v1/contact-groups.ts";
@@ -87,7 +87,7 @@ export function prepareWrite(
 ): PreparedCall {
   return opened.transport.client.redactor.guard(() => {
     const sentWrite = sentOf(parseWrite(write), newEventId !== undefined);
-    return prepareSent(opened, sentWrite, parseSettings(opened, sentWrite), newEventId);
+    return prepareSent(opened, sentWrite, undefined, newEventId);
   });
 }
 
@@ -113,7 +113,7 @@ export function sendWrite(opened: OpenedClient, write: unknown, options: unknown
     const sentWrite = transport.client.redactor.guard(() => sentOf(parseWrite(write), false));
     return transport.start(sentWrite.endpoint, sentWrite.input, () => {
       transport.refuseFullQueue(options, sentWrite.options);
-      return prepareSent(opened, sentWrite, parseSettings(opened, sentWrite, options));
+      return prepareSent(opened, sentWrite, options);
     });
   } catch (error) {
     return rejected(error);
@@ -121,18 +121,15 @@ export function sendWrite(opened: OpenedClient, write: unknown, options: unknown
 }
 
 /** The options of the call go before those of the write. */
-function parseSettings({ settings }: OpenedClient, sentWrite: SentWrite, options?: unknown): CallSettings {
-  const writeSettings = parseCallOptions(sentWrite.options, settings.call, sentWrite.endpoint.options);
-  return withoutPrototype({ ...parseCallOptions(options, writeSettings), given: writeSettings.given });
-}
-
 function prepareSent(
-  { settings: client }: OpenedClient,
-  { endpoint, input }: SentWrite,
-  options: CallSettings,
+  { settings }: OpenedClient,
+  { endpoint, input, options: writeOptions }: SentWrite,
+  callOptions: unknown,
   newEventId?: (eventName: string) => string,
 ): PreparedCall {
-  const access = familyOf(client, endpoint.operation.startsWith("v1.") ? "v1" : "v2");
+  const ofWrite = parseCallOptions(writeOptions, settings.call, endpoint.options);
+  const options = withoutPrototype({ ...parseCallOptions(callOptions, ofWrite), given: ofWrite.given });
+  const access = familyOf(settings, endpoint.operation.startsWith("v1.") ? "v1" : "v2");
   return prepareCall(withoutPrototype(endpoint), input, { access, options, newEventId });
 }
 

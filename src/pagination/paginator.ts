@@ -122,21 +122,21 @@ const paginatorOptionsSchema = callOptionsSchema.extend({ readAhead: optionTypes
 export function listPages<T>(list: ListCall<T>): Paginator<T> {
   const { call, operation, path, querySchema, decode, longestPage, identify } = list;
   const query = copyRecord<{ page?: number; limit?: number }>(list.query);
-  const hasOptions = list.options !== undefined;
+  const isGiven = list.options !== undefined;
   // Each page's call refuses a wrong option, as it is.
-  const { data } = hasOptions ? paginatorOptionsSchema.safeParse(copyRecord(list.options)) : { data: {} };
-  const options: ListSource<T>["options"] | undefined = data && withoutPrototype(data);
+  const { data } = isGiven ? paginatorOptionsSchema.safeParse(copyRecord(list.options)) : {};
+  const options: ListSource<T>["options"] = withoutPrototype(data ?? {});
   // Not `??`: a null is an error, not a missing limit.
   const limit = query?.limit === undefined ? longestPage : query.limit;
   // A page that is no number is refused with the first call.
   const firstPage = typeof query?.page === "number" ? query.page : 1;
   const source: ListSource<T> = {
     start: { cursor: { page: firstPage }, ids: new Set(), idCount: 0 },
-    options: options ?? withoutPrototype({}),
+    options,
     // The service counts a larger limit as its largest page ("Limits").
     limits: [limit, longestPage],
     identify,
-    load(before, signal = options?.signal) {
+    load(before, signal = options.signal) {
       const { page, endsBy404 } = before.cursor;
       // Named one by one: a spread doubles the time of a call that is refused.
       const endpoint: Endpoint<undefined, ListPage<T>> = {
@@ -152,7 +152,7 @@ export function listPages<T>(list: ListCall<T>): Paginator<T> {
       const listPage = call(
         endpoint,
         { query: query ? { ...query, limit, ...nextPage } : list.query },
-        options && (hasOptions || signal) ? withoutPrototype({ ...options, signal }) : list.options,
+        data || signal ? withoutPrototype({ ...options, signal }) : list.options,
       );
       if (!endsBy404) return listPage;
       return listPage.catch((error: unknown) => {

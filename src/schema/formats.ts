@@ -75,8 +75,6 @@ const dateTimePattern = new RegExp(z.regexes.date.source.replace(/\$$/, timePatt
 // A date-time with twenty fraction digits is shorter: do not match a string of megabytes.
 const longestDateTime = 64;
 
-const isDay = (value: string): boolean => z.regexes.date.test(value);
-
 function isDateTime(value: string): boolean {
   return value.length <= longestDateTime && dateTimePattern.test(value);
 }
@@ -93,7 +91,7 @@ export const dateTime = dateSchema(
 
 /** A date-time or a day as a string, or a valid `Date` (`createdAt` of a v2 contact). */
 export const dayOrDateTime = dateSchema(
-  (value) => isDay(value) || isDateTime(value),
+  (value) => z.regexes.date.test(value) || isDateTime(value),
   "an ISO 8601 day or date-time, such as 2026-01-31 or 2026-01-31T09:30:00Z, or a valid Date",
   { anyOf: [dateTimeJson, { type: "string", format: "date" }] },
 );

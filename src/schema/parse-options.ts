@@ -68,9 +68,9 @@ export function parseOptions<Schema extends z.ZodObject>(
   subject: string,
   nameOf?: (option: string) => string,
 ): Given<z.output<Schema>> {
-  const ownGiven = isRecord(options) ? ownOptions(schema, options, subject) : options;
+  const parsedOptions = parseOption(schema, ownOptions(schema, options, subject), subject, nameOf);
   // Safe: without the keys that are undefined.
-  return withoutUndefined(parseOption(schema, ownGiven, subject, nameOf)) as Given<z.output<Schema>>;
+  return withoutUndefined(parsedOptions) as Given<z.output<Schema>>;
 }
 
 /** A copy of the given options, for a schema that is to judge them: a getter may give another value the next time. */
@@ -79,7 +79,6 @@ export function copyOptions<Options extends object>(
   options: unknown,
   subject: string,
 ): Options {
-  if (!isRecord(options)) throw new ConfigurationError(`${subject} ${mustBe("an object", options)}.`);
   // Safe: the schema judges the options before they are used.
   return withoutUndefined(ownOptions(schema, options, subject)) as Options;
 }
@@ -89,11 +88,8 @@ export function copyOptions<Options extends object>(
  * An instance of a class may inherit options. An object whose content is not in properties, such as a Map, is refused: it
  * would be taken for an empty one.
  */
-function ownOptions(
-  schema: z.ZodObject,
-  options: Readonly<Record<string, unknown>>,
-  subject: string,
-): object {
+function ownOptions(schema: z.ZodObject, options: unknown, subject: string): object {
+  if (!isRecord(options)) throw new ConfigurationError(`${subject} ${mustBe("an object", options)}.`);
   const names = new Set(Object.keys(schema.shape));
   const problem = objectProblem(options);
   // A class may give all of its options by getters.

@@ -17,15 +17,11 @@ export function isPlain(value: object): boolean {
  * process may have put there.
  */
 export function hasProperty(value: object, name: PropertyKey): boolean {
-  if (Object.hasOwn(value, name)) return true;
-  for (let holder = prototypeOf(value); holder && prototypeOf(holder); holder = prototypeOf(holder))
-    if (Object.hasOwn(holder, name)) return true;
-  return false;
-}
-
-function prototypeOf(value: object): object | null {
-  // Safe: the type of the platform's function is any.
-  return Object.getPrototypeOf(value) as object | null;
+  // Safe: an object that is of a class has a prototype.
+  return (
+    Object.hasOwn(value, name) ||
+    (!isPlain(value) && hasProperty(Object.getPrototypeOf(value) as object, name))
+  );
 }
 
 export function hasOwn<Value extends object>(value: Value, name: keyof Value): boolean {
