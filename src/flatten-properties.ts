@@ -31,7 +31,7 @@ export function flattenProperties(
   const { separator } = parseOptions(optionsSchema, options, "The options of flattenProperties");
   const { copy, lost } = isObject(value) ? copyAsJson(value) : { copy: value, lost: [] };
   const issues: ValidationIssue[] = lost;
-  if (issues.length === 0 && (isDate(value) || !isRecord(copy))) {
+  if (issues.length === 0 && !isRecord(copy)) {
     const input = isDate(value) ? value : copy;
     issues.push({ path: [], code: "invalid_type", message: wrongType("an object", { input }) });
   }

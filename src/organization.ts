@@ -89,47 +89,40 @@ export async function recordTarget(
 
 /** Throws if a target was recorded for another service or organization. A name that is given later takes over a key. */
 export function checkSame(now: RecordedTarget, recorded: RecordedTarget, what: OfTarget): void {
+  const { by, namedIn, otherwise } = hints[what];
+  // No way out deletes the checkpoint: it knows which consents must not be overridden.
+  const refuse = (problem: string, wayOut: string): never => {
+    throw new ConfigurationError(`The ${what} ${problem}. ${wayOut}, or ${otherwise}.`);
+  };
   for (const name of ["v1", "v2"] as const) {
     const [nowFamily, before] = [now.families[name], recorded.families[name]];
     if (!nowFamily || !before) continue;
     if (nowFamily.baseUrl !== before.baseUrl)
-      throw targetRefusal(
-        what,
+      refuse(
         `belongs to another service: ${name} at ${before.baseUrl}, not ${nowFamily.baseUrl}`,
         "Keep it for that service",
       );
     if (nowFamily.key !== undefined && before.key !== undefined && nowFamily.key !== before.key)
-      throw targetRefusal(
-        what,
+      refuse(
         `was recorded with another key of ${name} at ${nowFamily.baseUrl}: that of another organization, or one from before a rotation`,
-        `If it is the same organization, name it as \`organization\` in ${hints[what].namedIn}`,
+        `If it is the same organization, name it as \`organization\` in ${namedIn}`,
       );
   }
   if (recorded.organization !== undefined) {
     if (now.organization === recorded.organization) return;
     const notThis =
-      now.organization === undefined
-        ? `and ${hints[what].by} names none`
-        : `not ${JSON.stringify(now.organization)}`;
-    throw targetRefusal(
-      what,
+      now.organization === undefined ? `and ${by} names none` : `not ${JSON.stringify(now.organization)}`;
+    refuse(
       `belongs to the organization ${JSON.stringify(recorded.organization)}, ${notThis}`,
       "Name that one as `organization`",
     );
   }
   const recordedFamilies = Object.keys(recorded.families);
   // A checkpoint without a family in common proves nothing of the organization; a snapshot is read anew.
-  const orNamed =
-    what === "checkpoint" ? "" : `, or name the organization as \`organization\` in ${hints[what].namedIn}`;
+  const orNamed = what === "checkpoint" ? "" : `, or name the organization as \`organization\` in ${namedIn}`;
   if (recordedFamilies.length > 0 && !recordedFamilies.some((name) => name in now.families))
-    throw targetRefusal(
-      what,
+    refuse(
       `was recorded with ${recordedFamilies.join(" and ")}, which this client does not have`,
       `Configure that family too${orNamed}`,
     );
-}
-
-/** No way out deletes the checkpoint: it knows which consents must not be overridden. */
-function targetRefusal(what: OfTarget, problem: string, wayOut: string): ConfigurationError {
-  return new ConfigurationError(`The ${what} ${problem}. ${wayOut}, or ${hints[what].otherwise}.`);
 }

@@ -49,12 +49,12 @@ const consentOptionsSchema = writeOptionsSchema.extend({ consent: checkedByCall 
 const requiredMember = z.unknown().refine((member) => member !== undefined, "required");
 
 function writeOperation<Body, Output>(
-  given: Endpoint<Body, Output> | ((body: unknown) => Endpoint<Body, Output>),
+  given: (body: unknown) => Endpoint<Body, Output>,
   body: string,
   params: readonly string[] = [],
 ): WriteOperation {
   // Safe: an endpoint gets only what its own schema has accepted, or what it reads as unknown.
-  const endpointOf = (typeof given === "function" ? given : () => given) as WriteOperation["endpointOf"];
+  const endpointOf = given as WriteOperation["endpointOf"];
   const members = [...params, body];
   const schema = z.strictObject(
     {
@@ -68,10 +68,10 @@ function writeOperation<Body, Output>(
 }
 
 const operations: Readonly<Record<Write["operation"], WriteOperation>> = {
-  "v1.customers.upsert": writeOperation(upsertCustomer, "contact"),
-  "v1.contactGroups.addContact": writeOperation(addContact, "contact", ["listId"]),
-  "v1.events.send": writeOperation(sendEvent, "event"),
-  "v2.contacts.upsert": writeOperation(upsertContact, "contact"),
+  "v1.customers.upsert": writeOperation(() => upsertCustomer, "contact"),
+  "v1.contactGroups.addContact": writeOperation(() => addContact, "contact", ["listId"]),
+  "v1.events.send": writeOperation(() => sendEvent, "event"),
+  "v2.contacts.upsert": writeOperation(() => upsertContact, "contact"),
   "v1.request": writeOperation((request) => customEndpoint("v1.request", request), "request"),
   "v2.request": writeOperation((request) => customEndpoint("v2.request", request), "request"),
 };

@@ -7,15 +7,10 @@ import { countCharacters } from "./formats.ts";
 
 /**
  * Validates the input, and returns it as JSON would send it. What the schema refuses, and what JSON would lose, is added to
- * `issues`. The input is unchanged. The schema may depend on what JSON would send.
+ * `issues`. The input is unchanged.
  */
-export function validate<Value>(
-  schemaOrChoice: z.ZodType<Value> | ((copy: unknown) => z.ZodType<Value>),
-  input: unknown,
-  issues: ValidationIssue[],
-): Value {
+export function validate<Value>(schema: z.ZodType<Value>, input: unknown, issues: ValidationIssue[]): Value {
   const { copy, lost } = isObject(input) ? copyAsJson(input) : { copy: input, lost: [] };
-  const schema = typeof schemaOrChoice === "function" ? schemaOrChoice(copy) : schemaOrChoice;
   const isReadable = copy !== undefined || lost.length === 0;
   const { error } = isReadable ? schema.safeParse(copy, { error: explain }) : {};
   /* v8 ignore next -- @preserve every input is an object: the type of a schema does not say so. */

@@ -116,14 +116,15 @@ export function parsePageInfo(body: unknown, path: ListPath, headers: Headers): 
       .flatMap((infoName) => values.filter(([name]) => name === infoName))
       .map(([, value]) => parse(value))
       .find((value) => value !== undefined);
+  // Spring's flag; in JSON:API `last` is a link.
+  const isLast = firstValue(pageInfoNames.isLast, parseFlag);
   return {
     limit: firstValue(pageInfoNames.limit, parseCount),
     totalItems: firstValue(pageInfoNames.totalItems, parseCount),
     totalPages: firstValue(pageInfoNames.totalPages, parseCount),
     hasNextPage:
       firstValue(pageInfoNames.hasNextPage, parseFlag) ??
-      firstValue(pageInfoNames.isLast, parseLastFlag) ??
-      firstValue(pageInfoNames.next, hasLink),
+      (isLast === undefined ? firstValue(pageInfoNames.next, hasLink) : !isLast),
   };
 }
 
@@ -142,11 +143,6 @@ function headerValues(headers: Headers): JsonObject {
 
 function parseFlag(flag: unknown): boolean | undefined {
   return typeof flag === "boolean" ? flag : undefined;
-}
-
-/** Spring's flag `last`; in JSON:API `last` is a link. */
-function parseLastFlag(last: unknown): boolean | undefined {
-  return typeof last === "boolean" ? !last : undefined;
 }
 
 /** Whether `next` is a link, also as `{ href }`, or a page number. `null`, `false` and "" mean no next page. */

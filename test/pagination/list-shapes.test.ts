@@ -253,11 +253,8 @@ describe("GET /v2/lists", () => {
 
   it.each<[string, unknown, string]>([
     ["no object", null, "the value: must be an object, not null"],
-    [
-      "a list without uuid",
-      { data: { lists: [{ uuid: "u1" }, { name: "News" }] } },
-      "item 1 of its list has no id: it is an object with the keys name",
-    ],
+    ["a list without uuid", { data: { lists: [{ uuid: "u1" }, { a: 1 }] } }, "item 1 of its list has no id"],
+    ["an item that is no list", { data: { lists: [null] } }, "item 0 of its list has no id: it is null"],
     ["a blank uuid", { data: { lists: [{ uuid: " " }] } }, "item 0 of its list has no id"],
     ["success false, and no lists", { success: false, data: { lists: [] } }, "the call failed"],
   ])("is an UnexpectedResponseError with %s", async (_, body, message) => {
