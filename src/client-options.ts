@@ -10,7 +10,6 @@ import {
   optionTypes,
   optionThat,
   parseOptions,
-  problemsBy,
 } from "./schema/parse-options.ts";
 import { besideOtherIssues } from "./schema/validate.ts";
 import { problemsOfSecret, type ApiKey } from "./transport/api-key.ts";
@@ -119,9 +118,15 @@ function isLoopback(hostname: string): boolean {
 const keyOption = optionThat<ApiKey>(
   "a string, or a function that returns one",
   (value) => typeof value === "string" || typeof value === "function",
-).check(problemsBy((key) => (typeof key === "string" ? problemsOfSecret(key) : [])));
+).check(refuseBadSecret);
 
-const headerTextOption = optionTypes.string.check(problemsBy(problemsOfSecret));
+const headerTextOption = optionTypes.string.check(refuseBadSecret);
+
+/** A further rule of an option. It is not asked of an option of a wrong type, or of a function that gives the secret. */
+function refuseBadSecret({ value, issues }: z.core.ParsePayload): void {
+  if (typeof value !== "string" || issues.length > 0) return;
+  for (const message of problemsOfSecret(value)) issues.push({ code: "custom", message, input: value });
+}
 
 const hook = functionThat<(event: RequestEvent) => void>();
 

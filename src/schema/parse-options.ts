@@ -47,14 +47,6 @@ export const optionTypes = {
   ),
 };
 
-/** A further rule of an option: a function that gives its problems. It is not asked of an option of a wrong type. */
-export function problemsBy<Value>(problemsOf: (value: Value) => readonly string[]): z.core.CheckFn<Value> {
-  return ({ value, issues }) => {
-    if (issues.length > 0) return;
-    for (const message of problemsOf(value)) issues.push({ code: "custom", message, input: value });
-  };
-}
-
 /** Options without the keys that are `undefined`. */
 export type Given<Options> = { [Name in keyof Options]: Exclude<Options[Name], undefined> };
 
