@@ -46,13 +46,6 @@ export class KeySource {
     return await unlessLate(untilAborted(this.#callFunction(this.#key), signal), timeoutMs, noKeyInTime);
   }
 
-  /** After a 401: the key, if it is another one now; undefined otherwise. Rejects if the function fails. */
-  async changed(refusedKey: string, timeoutMs: number, signal: AbortSignal): Promise<string | undefined> {
-    if (signal.aborted) return undefined;
-    const newKey = await this.request(timeoutMs, signal);
-    return newKey === refusedKey ? undefined : newKey;
-  }
-
   /** Whether the client was given this key, or this key function. */
   wasGiven(key: unknown): boolean {
     return key === this.#key;

@@ -7,6 +7,7 @@ import {
   RateLimitWaitError,
   type AudienceError,
 } from "../errors.ts";
+import type { Permit } from "../rate-limiter/fair-queue.ts";
 import type { PermitUse } from "../rate-limiter/sliding-window-log.ts";
 import { undefinedOf } from "../values/predicates.ts";
 import { sleep } from "./abort-signal.ts";
@@ -16,8 +17,8 @@ import { deadlineError } from "./cancellation.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { exchange } from "./exchange.ts";
 import { errorSummary } from "./observer.ts";
-import { getReady, pauseByHead, wasRefused, type AttemptStart, type Readiness } from "./permit.ts";
-import { planRetry, type FailedEnd, type NextAttempt } from "./retry-plan.ts";
+import { pauseByHead, wasRefused, whenReady, type AttemptStart } from "./permit.ts";
+import { planRetry, withNewKey, type NextAttempt } from "./retry-plan.ts";
 import { AttemptSpan } from "./tracing.ts";
 
 /** What p-retry would read of `Object.prototype`: it waits here alone. */
@@ -43,14 +44,15 @@ export async function attempts(call: Call): Promise<ApiResponse> {
     ...notInheritedByPRetry,
     // p-retry asks this first, so the retry is planned and waits here: the service may name the wait, and hooks get it.
     async shouldConsumeRetry({ error, retriesConsumed }) {
-      const end = await endOfAttempt(error, call, mayRenewKey ? usedKey : undefined);
+      // No failure of an attempt, such as the error of a gate: it ends the call.
+      if (!isAudienceError(error)) throw error;
       // A retry that gets no permit does not hide why it was needed.
-      if (end.kind !== "no-permit") lastFailure = end.error;
-      else if (lastFailure) end.error.cause = lastFailure;
-      next = planNext(call, end, retriesConsumed);
-      if (!next) return true;
-      const newKey = end.kind === "new-key" ? end.key : undefined;
+      if (!(error instanceof RateLimitWaitError)) lastFailure = error;
+      else if (lastFailure) error.cause = lastFailure;
+      const newKey = mayRenewKey ? await renewedKey(error, call, usedKey) : undefined;
       mayRenewKey &&= newKey === undefined;
+      next = planNext(call, error, retriesConsumed, newKey !== undefined);
+      if (!next) return true;
       start = { isInFront: next.isInFront, key: newKey };
       if (next.waitMs > 0 && !next.isInPause) await sleep(next.waitMs, call.stop.signal);
       return next.isCounted;
@@ -60,18 +62,15 @@ export async function attempts(call: Call): Promise<ApiResponse> {
 
   async function makeAttempt(): Promise<ApiResponse> {
     usedKey = undefined;
-    const readiness = await getReady(call, start);
-    usedKey = readiness.key;
-    try {
-      return await attempt(call, readiness);
-    } finally {
-      readiness.endTurn?.();
-    }
+    return await whenReady(call, start, (permit, key) => {
+      usedKey = key;
+      return attempt(call, permit, key);
+    });
   }
 }
 
 /** Sends the request and reads its response. The permit comes back with the head, or with the failure to get one. */
-async function attempt(call: Call, { key, permit }: Readiness): Promise<ApiResponse> {
+async function attempt(call: Call, permit: Permit, key: string): Promise<ApiResponse> {
   const { client, context, settings } = call;
   const attemptSpan = new AttemptSpan(context, settings.observer, settings.requestTracing);
   let permitUse: PermitUse = "unsent";
@@ -107,41 +106,45 @@ async function attempt(call: Call, { key, permit }: Readiness): Promise<ApiRespo
   }
 }
 
-/** `usedKey`: the key that a 401 refuses, if the key function may be asked for another. */
-async function endOfAttempt(error: unknown, call: Call, usedKey: string | undefined): Promise<FailedEnd> {
-  if (error instanceof RateLimitWaitError) return { kind: "no-permit", error };
-  if (error instanceof RateLimitError) return { kind: "refused", error };
-  if (error instanceof AuthenticationError && usedKey !== undefined) {
-    const { options, request, stop } = call;
-    try {
-      const key = await request.access.key.changed(usedKey, options.timeoutMs, stop.signal);
-      if (key !== undefined) return { kind: "new-key", error, key };
-    } catch (keyFailure) {
-      stop.signal.throwIfAborted();
-      // The 401 stays the result, and says why it was given no other key.
-      error.cause = keyFailure;
-    }
+/** After a 401 of `usedKey`: the key, if its function gives another one now. */
+async function renewedKey(
+  error: AudienceError,
+  { options, request, stop: { signal } }: Call,
+  usedKey: string | undefined,
+): Promise<string | undefined> {
+  if (!(error instanceof AuthenticationError) || usedKey === undefined || signal.aborted) return undefined;
+  try {
+    const key = await request.access.key.request(options.timeoutMs, signal);
+    return key === usedKey ? undefined : key;
+  } catch (keyFailure) {
+    signal.throwIfAborted();
+    // The 401 stays the result, and says why it was given no other key.
+    error.cause = keyFailure;
+    return undefined;
   }
-  if (isAudienceError(error)) return { kind: "failed", error };
-  // No end of an attempt, such as the error of a gate: it ends the call.
-  throw error;
 }
 
-function planNext(call: Call, end: FailedEnd, retries: number): NextAttempt | undefined {
+function planNext(
+  call: Call,
+  failure: AudienceError,
+  retries: number,
+  hasNewKey: boolean,
+): NextAttempt | undefined {
   const { client, context, gate, options, request, settings, stop } = call;
-  const next = planRetry(end, retries, {
+  const policy = {
     maxRetries: options.maxRetries,
     isRepeatable: request.isRepeatable,
     hasLimiter: client.limiter.current !== undefined,
     isPatient: gate !== undefined,
     random: Math.random,
-  });
+  };
+  const next = hasNewKey ? withNewKey : planRetry(failure, retries, policy);
   if (!next || stop.signal.aborted) return undefined;
   const { waitMs } = next;
-  refuseIfTooLate(call, next, end.error);
+  refuseIfTooLate(call, next, failure);
   // A call that got no permit has made no attempt.
-  const details = { attempt: Math.max(1, context.attempts), waitMs, error: errorSummary(end.error) };
-  const text = `is retried in ${Math.round(waitMs)} ms after ${end.error.name}`;
+  const details = { attempt: Math.max(1, context.attempts), waitMs, error: errorSummary(failure) };
+  const text = `is retried in ${Math.round(waitMs)} ms after ${failure.name}`;
   settings.observer.report(context, details, text, { hook: "onRetry" });
   return next;
 }

@@ -1,7 +1,7 @@
 import { isAudienceError, RateLimitWaitError } from "../errors.ts";
 import type { Permit } from "../rate-limiter/fair-queue.ts";
 import { unlessLate, untilAborted } from "./abort-signal.ts";
-import type { Call, Gate, ResponseHead } from "./call.ts";
+import type { ApiResponse, Call, Gate, ResponseHead } from "./call.ts";
 import { deadlineError } from "./cancellation.ts";
 import { refusalWaitMs, retryAfterMs } from "./rate-refusal.ts";
 
@@ -13,14 +13,6 @@ export interface AttemptStart {
   readonly key: string | undefined;
 }
 
-/** What an attempt is ready with: the permit and the key that its request is sent with. */
-export interface Readiness {
-  readonly permit: Permit;
-  readonly key: string;
-  /** For a row of bulk: after the attempt the next write to its contact may be sent. */
-  readonly endTurn: (() => void) | undefined;
-}
-
 /** The permit of a client without a limiter. */
 const unlimited: Permit = { release: () => {} };
 
@@ -30,10 +22,14 @@ const longestPermitHoldMs = 1_000;
 const untilBodyMs = 250;
 
 /**
- * Waits until a request may be sent. Begins anew where a pause, a long wait, or another write to the contact of a row has made
- * permit and key out of date.
+ * Makes an attempt once its request may be sent. Begins anew where a pause, a long wait, or another write to the contact of a row
+ * has made permit and key out of date.
  */
-export async function getReady(call: Call, start: AttemptStart): Promise<Readiness> {
+export async function whenReady(
+  call: Call,
+  start: AttemptStart,
+  attempt: (permit: Permit, key: string) => Promise<ApiResponse>,
+): Promise<ApiResponse> {
   const { client, gate, options, stop } = call;
   let { isInFront, key: newKey } = start;
   for (;;) {
@@ -52,7 +48,8 @@ export async function getReady(call: Call, start: AttemptStart): Promise<Readine
       const { contacts } = call.request;
       earlierTurns = gate && client.turns.before(contacts);
       if (!earlierTurns && !client.limiter.current?.isPaused && (gate?.isOpen() ?? true))
-        return { permit, key, endTurn: gate && client.turns.hold(contacts) };
+        // After the attempt of a row the next write to its contact may be sent.
+        return await (gate ? client.turns.take(contacts, () => attempt(permit, key)) : attempt(permit, key));
     } catch (error) {
       permit.release("unsent");
       throw error;

@@ -1,27 +1,15 @@
 import {
   ApiError,
   ConnectionError,
+  RateLimitError,
+  RateLimitWaitError,
   type AudienceError,
-  type AuthenticationError,
-  type RateLimitError,
-  type RateLimitWaitError,
 } from "../errors.ts";
 import { longestWindowMs } from "../limits.ts";
 
 const firstBackoffMs = 500;
 const longestBackoffMs = 30_000;
 const shortestRefusalMs = 1_000;
-
-/** How an attempt that gave no value ended. */
-export type FailedEnd =
-  /** The limiter gave no permit. */
-  | { readonly kind: "no-permit"; readonly error: RateLimitWaitError }
-  /** The service refused the call for its rate. */
-  | { readonly kind: "refused"; readonly error: RateLimitError }
-  /** A 401, and the key function now gives another key. */
-  | { readonly kind: "new-key"; readonly error: AuthenticationError; readonly key: string }
-  /** Any other failure of the call. */
-  | { readonly kind: "failed"; readonly error: AudienceError };
 
 /** The part of a call that decides about its retries. */
 export interface RetryPolicy {
@@ -47,23 +35,26 @@ export interface NextAttempt {
   readonly isInFront: boolean;
 }
 
-/** Plans the attempt that follows this end after so many retries; undefined: no retry. */
-export function planRetry(end: FailedEnd, retries: number, policy: RetryPolicy): NextAttempt | undefined {
-  switch (end.kind) {
-    case "new-key":
-      return uncounted(0);
-    case "no-permit":
-      // A full queue may have room long before the expected wait ends.
-      return policy.isPatient
-        ? uncounted(Math.max(Math.min(end.error.waitMs, longestBackoffMs), shortestRefusalMs))
-        : undefined;
-    case "refused":
-      if (isWaitTooLong(end.error)) return undefined;
-      if (policy.isPatient) return uncounted(Math.max(end.error.retryAfterMs ?? 0, shortestRefusalMs));
-      return retries < policy.maxRetries ? afterRefusal(end.error.retryAfterMs, retries, policy) : undefined;
-    case "failed":
-      return retries < policy.maxRetries ? afterFailure(end.error, retries, policy) : undefined;
+/** The attempt with another key, after a 401. */
+export const withNewKey = uncounted(0);
+
+/** Plans the attempt that follows a failed one after so many retries; undefined: no retry. */
+export function planRetry(
+  error: AudienceError,
+  retries: number,
+  policy: RetryPolicy,
+): NextAttempt | undefined {
+  const { isPatient, maxRetries } = policy;
+  if (error instanceof RateLimitWaitError) {
+    // A full queue may have room long before the expected wait ends.
+    const waitMs = Math.max(Math.min(error.waitMs, longestBackoffMs), shortestRefusalMs);
+    return isPatient ? uncounted(waitMs) : undefined;
   }
+  if (error instanceof ApiError && isWaitTooLong(error)) return undefined;
+  const isRefusal = error instanceof RateLimitError;
+  if (isRefusal && isPatient) return uncounted(Math.max(error.retryAfterMs ?? 0, shortestRefusalMs));
+  if (retries >= maxRetries) return undefined;
+  return isRefusal ? afterRefusal(error.retryAfterMs, retries, policy) : afterFailure(error, retries, policy);
 }
 
 /** Whether the service asks for a longer wait than any call makes. */
@@ -92,7 +83,7 @@ function afterFailure(error: AudienceError, retries: number, policy: RetryPolicy
     return isSafe && error.reason !== "tls" ? counted(backoffMs(retries, policy)) : undefined;
   }
   const isRetried = error instanceof ApiError && (error.status === 408 || error.status >= 500);
-  if (!isRetried || !policy.isRepeatable || isWaitTooLong(error)) return undefined;
+  if (!isRetried || !policy.isRepeatable) return undefined;
   return counted(Math.max(error.retryAfterMs ?? 0, backoffMs(retries, policy)));
 }
 
