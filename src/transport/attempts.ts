@@ -10,7 +10,7 @@ import {
 import type { Permit } from "../rate-limiter/fair-queue.ts";
 import type { PermitUse } from "../rate-limiter/sliding-window-log.ts";
 import { undefinedOf } from "../values/predicates.ts";
-import { sleep } from "./abort-signal.ts";
+import { onAbort, sleep } from "./abort-signal.ts";
 import { recordOutcome } from "./call-outcome.ts";
 import type { ApiResponse, Call } from "./call.ts";
 import { deadlineError } from "./cancellation.ts";
@@ -72,20 +72,20 @@ export async function attempts(call: Call): Promise<ApiResponse> {
 /** Sends the request and reads its response. The permit comes back with the head, or with the failure to get one. */
 async function attempt(call: Call, permit: Permit, key: string): Promise<ApiResponse> {
   const { client, context, settings } = call;
+  const { signal: left } = call.left;
   const attemptSpan = new AttemptSpan(context, settings.observer, settings.requestTracing);
   let permitUse: PermitUse = "unsent";
+  let removeListener: (() => void) | undefined;
   try {
     const received = await attemptSpan.run(async () => {
       // The caller may have left in a hook, or in a subscriber of the attempt.
-      if (call.left) throw call.left;
+      left.throwIfAborted();
+      removeListener = onAbort(left, () => attemptSpan.end(undefined, left.reason));
       permitUse = "lost";
-      return await exchange(call, key, {
-        onHead(head) {
-          // Before the release: if the response begins a pause, no other call may acquire the permit.
-          pauseByHead(call, head);
-          permit.release("responded");
-        },
-        onLeave: (error) => attemptSpan.end(undefined, error),
+      return await exchange(call, key, (head) => {
+        // Before the release: if the response begins a pause, no other call may acquire the permit.
+        pauseByHead(call, head);
+        permit.release("responded");
       });
     });
     const response = decodeResponse(received, call);
@@ -103,6 +103,8 @@ async function attempt(call: Call, permit: Permit, key: string): Promise<ApiResp
     recordOutcome(context, outcome);
     attemptSpan.end(errorSummary(error).status, error);
     throw error;
+  } finally {
+    removeListener?.();
   }
 }
 

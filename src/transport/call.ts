@@ -1,7 +1,7 @@
 // The central types: a call, what it sends, and its response.
 import type { ConsentWrite } from "../consent.ts";
 import type { Endpoint } from "../endpoint.ts";
-import type { AudienceError, Outcome } from "../errors.ts";
+import type { Outcome } from "../errors.ts";
 import type { FamilyAccess, FamilyIdentity } from "./api-key.ts";
 import type { CallSettings } from "./call-options.ts";
 import type { CallContext } from "./call-outcome.ts";
@@ -49,16 +49,10 @@ export interface Call {
   position: number | undefined;
   /** The call's response has been decoded: its caller cannot leave any more. */
   isComplete: boolean;
-  /** The error with which the call's caller has left. */
-  left: AudienceError | undefined;
-  inFlight: RequestInFlight | undefined;
-}
-
-/** A request whose response has not been read. */
-export interface RequestInFlight {
-  /** The outcome of the call, should its caller leave now. */
-  readonly outcome: Outcome;
-  readonly leave: (error: AudienceError) => void;
+  /** Aborted, with the error of the call, when its caller leaves. */
+  readonly left: AbortController;
+  /** The outcome of the call, should its caller leave now; undefined while no request is in flight. */
+  inFlight: Outcome | undefined;
 }
 
 /** Sends a call: a layer of the transport, with those below it. */

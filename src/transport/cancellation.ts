@@ -1,7 +1,7 @@
 import { AbortError, ClientClosedError, TimeoutError, type AudienceError } from "../errors.ts";
 import { permitError } from "../rate-limiter/forecast.ts";
 import { startTimer } from "../timer.ts";
-import { onAbort } from "./abort-signal.ts";
+import { onAbort, untilAborted } from "./abort-signal.ts";
 import { recordOutcome } from "./call-outcome.ts";
 import type { Call, Send } from "./call.ts";
 
@@ -11,22 +11,17 @@ import type { Call, Send } from "./call.ts";
  */
 export function cancellable(send: Send): Send {
   return async (call) => {
-    const { client, gate, options, stop } = call;
+    const { client, gate, left, options, stop } = call;
     const { deadlineMs, signal } = options;
     if (client.closing.signal.aborted) throw new ClientClosedError();
     if (signal?.aborted) throw abortError(signal, call);
     if (!gate) refuseLongWait(call);
     if (!signal && !gate && deadlineMs === Infinity) return await send(call);
-    let rejectCall: (error: AudienceError) => void;
-    const callerLeft = new Promise<never>((_, reject) => (rejectCall = reject));
     const cancel = (errorOf: () => AudienceError) => {
-      if (call.isComplete || call.left) return;
-      if (call.inFlight) recordOutcome(call.context, call.inFlight.outcome);
-      call.left = errorOf();
-      stop.abort(call.left);
-      call.inFlight?.leave(call.left);
+      if (call.isComplete || left.signal.aborted) return;
+      if (call.inFlight) recordOutcome(call.context, call.inFlight);
+      leave(call, errorOf());
       client.leaveInBackground(response);
-      rejectCall(call.left);
     };
     const removeListeners = [
       signal && onAbort(signal, () => cancel(() => abortError(signal, call))),
@@ -35,12 +30,18 @@ export function cancellable(send: Send): Send {
     const cancelDeadline = startTimer(() => cancel(() => deadlineError(call)), deadlineMs);
     const response = send(call);
     try {
-      return await Promise.race([callerLeft, response]);
+      return await untilAborted(response, left.signal);
     } finally {
       cancelDeadline();
       for (const remove of removeListeners) remove?.();
     }
   };
+}
+
+/** The caller of a call leaves: it stops waiting, and its request in flight continues unseen. */
+export function leave({ left, stop }: Call, error: AudienceError): void {
+  stop.abort(error);
+  left.abort(error);
 }
 
 /** Refuses a call that may not wait long enough for a permit, before anything is made for its wait. */

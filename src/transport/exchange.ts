@@ -1,9 +1,9 @@
 import ky, { NetworkError, replaceOption } from "ky";
-import { type AudienceError, ConfigurationError, TimeoutError } from "../errors.ts";
+import { ConfigurationError, TimeoutError } from "../errors.ts";
 import { ofRuntime } from "../runtime.ts";
 import { startTimer } from "../timer.ts";
 import { undefinedOf, withoutPrototype } from "../values/predicates.ts";
-import { untilAborted } from "./abort-signal.ts";
+import { onAbort, untilAborted } from "./abort-signal.ts";
 import { outcomeOfStatus } from "./api-error.ts";
 import type { BodyText, Call, ReceivedResponse, ResponseHead } from "./call.ts";
 import type { FetchInit } from "./fetch-types.ts";
@@ -22,20 +22,17 @@ const notInheritedByKy = {
   hooks: undefinedOf("init beforeRequest beforeRetry beforeError afterResponse"),
 };
 
-/** Is notified of a request in flight. */
-interface CallListener {
-  /** The head of the response has arrived. */
-  readonly onHead: (head: ResponseHead) => void;
-  /** The request's caller no longer waits. */
-  readonly onLeave: (error: unknown) => void;
-}
-
 /**
  * Sends a request, and reads its response, in the time that they may take. Rejects with a `ConnectionError` or a
  * `TimeoutError`, or with the error of the caller that has left.
  */
-export async function exchange(call: Call, key: string, listener: CallListener): Promise<ReceivedResponse> {
+export async function exchange(
+  call: Call,
+  key: string,
+  onHead: (head: ResponseHead) => void,
+): Promise<ReceivedResponse> {
   const { client, options, request, settings } = call;
+  const { signal: left } = call.left;
   const { timeoutMs } = options;
   const url = request.access.baseUrl + request.target;
   const fetchStop = new AbortController();
@@ -46,13 +43,12 @@ export async function exchange(call: Call, key: string, listener: CallListener):
     fetchStop.abort(new TimeoutError({ message, outcome: "unknown", timeoutMs }));
   }, timeoutMs);
   let cancelBackground: (() => void) | undefined;
-  const leave = (error: AudienceError) => {
-    listener.onLeave(error);
+  const removeListener = onAbort(left, () => {
     // Before its head the request continues for a while, so that the rate limit and the order of writes know its end.
-    if (hasHead) fetchStop.abort(error);
-    else cancelBackground = startTimer(() => fetchStop.abort(error), backgroundMs);
-  };
-  call.inFlight = { outcome: "unknown", leave };
+    if (hasHead) fetchStop.abort(left.reason);
+    else cancelBackground = startTimer(() => fetchStop.abort(left.reason), backgroundMs);
+  });
+  call.inFlight = "unknown";
   try {
     // A fetch that ignores its signal must not block the call.
     const response = await untilAborted(fetchResponse(url, call, key, fetchStop.signal), fetchStop.signal);
@@ -61,9 +57,9 @@ export async function exchange(call: Call, key: string, listener: CallListener):
     const headers = new Headers();
     response.headers.forEach((value, name) => headers.append(name, value));
     hasHead = true;
-    call.inFlight = { outcome: outcomeOfStatus(status, request), leave };
-    listener.onHead({ status, headers });
-    if (call.left) fetchStop.abort(call.left);
+    call.inFlight = outcomeOfStatus(status, request);
+    onHead({ status, headers });
+    if (left.aborted) fetchStop.abort(left.reason);
     const isOk = status >= 200 && status <= 299;
     const maxBytes = isOk ? settings.maxResponseBytes : Math.min(settings.maxResponseBytes, errorBodyBytes);
     const body = await readBody(response, maxBytes, fetchStop.signal);
@@ -78,6 +74,7 @@ export async function exchange(call: Call, key: string, listener: CallListener):
   } finally {
     cancelTimeout();
     cancelBackground?.();
+    removeListener();
   }
 }
 

@@ -2,7 +2,7 @@ import { isAudienceError, RateLimitWaitError } from "../errors.ts";
 import type { Permit } from "../rate-limiter/fair-queue.ts";
 import { unlessLate, untilAborted } from "./abort-signal.ts";
 import type { ApiResponse, Call, Gate, ResponseHead } from "./call.ts";
-import { deadlineError } from "./cancellation.ts";
+import { deadlineError, leave } from "./cancellation.ts";
 import { refusalWaitMs, retryAfterMs } from "./rate-refusal.ts";
 
 /** What an attempt begins with. */
@@ -30,7 +30,7 @@ export async function whenReady(
   start: AttemptStart,
   attempt: (permit: Permit, key: string) => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
-  const { client, gate, options, stop } = call;
+  const { client, gate, left, options, stop } = call;
   let { isInFront, key: newKey } = start;
   for (;;) {
     let permit = await acquire(call, isInFront);
@@ -42,9 +42,9 @@ export async function whenReady(
         stop.signal.throwIfAborted();
       }
       // Before the timer of the deadline, which may be late (D109).
-      if (performance.now() > call.deadlineAt) stop.abort((call.left = deadlineError(call)));
+      if (performance.now() > call.deadlineAt) leave(call, deadlineError(call));
       // A call that has ended as "not sent" must not be sent, nor one during a pause that began meanwhile (D81).
-      if (call.left) throw call.left;
+      left.signal.throwIfAborted();
       const { contacts } = call.request;
       earlierTurns = gate && client.turns.before(contacts);
       if (!earlierTurns && !client.limiter.current?.isPaused && (gate?.isOpen() ?? true))

@@ -99,7 +99,8 @@ export class Transport {
         const { options } = request;
         context.uniqueIdentifier = request.uniqueIdentifier;
         const deadlineAt = performance.now() + options.deadlineMs;
-        const beginning = { position: undefined, isComplete: false, left: undefined, inFlight: undefined };
+        const left = new AbortController();
+        const beginning = { position: undefined, isComplete: false, left, inFlight: undefined };
         return send({ context, client, settings, options, deadlineAt, gate, stop, request, ...beginning });
       };
       const response = tracing ? traceCall(context, tracing, sendCall) : sendCall();
