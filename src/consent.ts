@@ -59,7 +59,8 @@ export function v1Consent(contact: unknown, unstatedEmail = ""): Consent {
 }
 
 export function v1ConsentWrites(contact: unknown, unstatedEmail?: string): ConsentWrite[] {
-  return [{ contacts: contactKeys([contact]), consent: v1Consent(contact, unstatedEmail) }];
+  const consent = v1Consent(contact, unstatedEmail);
+  return consent.size > 0 ? [{ contacts: contactKeys([contact]), consent }] : [];
 }
 
 /** A suppression as a response shows it: also as a string or a number. */

@@ -1,18 +1,15 @@
 import * as z from "zod";
-import {
-  decidedByService,
-  optInStates,
-  unknownConsent,
-  v1ConsentWrites,
-  v2ConsentWrites,
-} from "./consent.ts";
-import { contactKeys, v2ContactKeys } from "./contact-keys.ts";
+import { optInStates, unknownConsent } from "./consent.ts";
+import { contactKeys } from "./contact-keys.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { jsonValue, emailAddress, nonBlankString } from "./schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validate.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
 import { addContactOptionsSchema, type AddContactOptions } from "./transport/call-options.ts";
 import type { CallEndpoint } from "./transport/transport.ts";
+import { addContact } from "./v1/contact-groups.ts";
+import { upsertCustomer } from "./v1/customers.ts";
+import { upsertContact } from "./v2/contacts.ts";
 import { hasOwn, isRecord, withoutPrototype } from "./values/predicates.ts";
 
 /** A request that no method of this package makes: a new path, or a new field of a known one. */
@@ -62,13 +59,13 @@ type CustomOperation = "v1.request" | "v2.request";
 const documentedPath =
   /^\/(api\/v1\/customer\/create|api\/v1\/contact-groups\/.+\/contacts|v2\/contacts)[\s/]*([.?#].*)?$/is;
 
-/** Whether a request is documented, by its method and path: then its body and its response are read. */
-function documentedWrite({ method, path }: Fields): "add-contact" | "create" | "v2-contact" | undefined {
+/** The documented write that a request is, by its method and path: then its body and its response are read. */
+function documentedWrite({ method, path }: Fields) {
   if (method !== "POST" || typeof path !== "string") return undefined;
   const writePath = documentedPath.exec(decodedPath(path))?.[1];
   if (writePath === undefined) return undefined;
-  if (/^v2/i.test(writePath)) return "v2-contact";
-  return /create$/i.test(writePath) ? "create" : "add-contact";
+  if (/^v2/i.test(writePath)) return upsertContact;
+  return /create$/i.test(writePath) ? upsertCustomer : addContact;
 }
 
 /**
@@ -92,7 +89,8 @@ export function customEndpoint(
   const fields = fieldsOf(request);
   const documented = documentedWrite(fields);
   const bodyOf = (body: unknown) => (documented ? fieldsOf(body)["body"] : undefined);
-  const namedKeys = (body: unknown) => contactKeys([fieldsOf(body)["contact"], bodyOf(body)]);
+  const namedKeys = (body: unknown) => contactKeys([fieldsOf(body)["contact"]]);
+  const writtenKeys = (body: unknown) => documented?.contactsOf?.(bodyOf(body)) ?? [];
   return {
     operation,
     // The schema refuses any other method.
@@ -101,27 +99,23 @@ export function customEndpoint(
     path: `${prefix}…`,
     options: addContactOptionsSchema,
     body: ({ consent }) =>
-      documented === "add-contact" && consent !== "service-decides" ? withConsentSchema : schema,
+      documented === addContact && consent !== "service-decides" ? withConsentSchema : schema,
     request: ({ path, query, body }) => ({ path, query, body }),
-    contactsOf: (body) => [...new Set([...namedKeys(body), ...v2ContactKeys(bodyOf(body))])],
+    contactsOf: (body) => [...new Set([...namedKeys(body), ...writtenKeys(body)])],
     consentsOf(body) {
-      const contact = bodyOf(body);
-      const unstatedEmail = documented === "add-contact" ? decidedByService : "";
-      const consents =
-        documented === "v2-contact" ? v2ConsentWrites(contact) : v1ConsentWrites(contact, unstatedEmail);
-      const stated = consents.filter(({ consent }) => consent.size > 0);
+      const consents = documented?.consentsOf?.(bodyOf(body)) ?? [];
       const contacts = namedKeys(body);
-      if (stated.length > 0)
-        return stated.map((each) => ({ ...each, contacts: [...new Set([...contacts, ...each.contacts])] }));
+      if (consents.length > 0)
+        return consents.map((each) => ({ ...each, contacts: [...new Set([...contacts, ...each.contacts])] }));
       return fieldsOf(body)["contact"] ? [{ contacts, consent: unknownConsent }] : [];
     },
     appliedTo(response) {
       const { contact, data } = fieldsOf(response);
       const created = { contactUUID: fieldsOf(data)["id"] };
-      const received = { "add-contact": fieldsOf(contact), create: created, "v2-contact": undefined };
-      return { contacts: documented ? contactKeys([received[documented]]) : [] };
+      const received = documented === addContact ? contact : documented === upsertCustomer && created;
+      return { contacts: contactKeys([received]) };
     },
-    mayHaveWrittenOn404: () => documented === "add-contact",
+    mayHaveWrittenOn404: () => documented === addContact,
     // JSON that breaks off was not read, and HTML comes from a gateway.
     acceptsText: (contentType) => !/json|html/i.test(contentType),
     decode: ({ body }) => body,

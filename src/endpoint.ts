@@ -40,7 +40,7 @@ export interface Endpoint<Body, Output> {
   readonly path: string;
   readonly query?: z.ZodType;
   /** The body's schema; a function if an option of the call decides it. */
-  readonly body?: z.ZodType<Body> | ((options: Readonly<Record<string, unknown>>) => z.ZodType<Body>);
+  readonly body?: z.ZodType<Body> | ((options: { readonly consent?: unknown }) => z.ZodType<Body>);
   /** The schema of the call's options, if the endpoint adds its own. */
   readonly options?: z.ZodObject;
   /** Makes the body of what was given. It may throw a `ValidationError`. Default: the body was given. */

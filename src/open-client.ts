@@ -25,7 +25,7 @@ type ParsedClientOptions = Given<z.output<typeof clientOptionsSchema>>;
 
 /** The settings of a client: its options, checked. An option that one family needs is required when that family is used. */
 export interface ClientSettings extends TransportSettings {
-  readonly parsePage: ParsePage | undefined;
+  readonly parsePage?: ParsePage | undefined;
   readonly families: readonly FamilyAccess[];
   /** The options of the client, with what the environment was when it was created: for views of the client. */
   readonly options: GivenOptions;
@@ -47,7 +47,11 @@ export function openClient(options: ClientOptions, state?: ClientState): OpenedC
   // The options of another view hold what the client has read from the environment.
   const givenOptions = withoutPrototype({ ...(state ? {} : readEnvironment()), ...directOptions });
   const isLifted = !state && readRateLimit().isLifted;
-  const settings = hideKeys(givenOptions, redactor, () =>
+  // The names in an error of the options may hold a key that stands in the wrong place.
+  for (const key of [givenOptions.apiKey, givenOptions.apiKeyV2])
+    // A shorter key would take letters out of every word.
+    if (typeof key === "string" && key.length >= gramLength) redactor.remember(key);
+  const settings = redactor.guard(() =>
     parseOptions(clientOptionsSchema, givenOptions, subject, (name) => {
       // Safe: other options of the environment are judged where they are read.
       return name in directOptions ? name : `${name} (${environmentVariables[name as SourcedOption]})`;
@@ -64,38 +68,21 @@ export function openClient(options: ClientOptions, state?: ClientState): OpenedC
     );
   const origins = [settings.baseUrl, settings.baseUrlV2].flatMap((url) => (url ? [new URL(url).origin] : []));
   limiter.join(origins, reserve);
-  const { timeoutMs, deadlineMs, maxRetries, headers, hooks, logger, logLevel, userAgent } = settings;
-  const { parsePage, maxResponseBytes, isRateLimited, fetch } = settings;
+  const { timeoutMs, deadlineMs, maxRetries, headers, userAgent } = settings;
   const headersOfAll = { accept: "application/json", "user-agent": userAgentHeader(userAgent), ...headers };
   const callDefaults = { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll };
   const clientSettings = withoutPrototype({
-    parsePage,
-    maxResponseBytes,
-    isRateLimited,
-    fetch,
+    ...settings,
     families: familiesOf(settings, redactor),
     options: withoutPrototype({ ...givenOptions, headers }),
-    call: withoutPrototype({ ...callDefaults, given: withoutPrototype({}) }),
+    call: withoutPrototype(callDefaults),
     maxQueued,
-    observer: new Observer(hooks, logger, logLevel, redactor),
+    observer: new Observer(settings.hooks, settings.logger, settings.logLevel, redactor),
     callTracing: openTracing("audience-sdk:call"),
     requestTracing: openTracing("audience-sdk:request"),
   });
   const transport = new Transport(clientSettings, state ?? new ClientState(limiter, redactor));
   return { settings: clientSettings, transport };
-}
-
-/** Hides the keys in an error of the options: its names may hold a key that stands in the wrong place. */
-function hideKeys<T>({ apiKey, apiKeyV2 }: ClientOptions, redactor: Redactor, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    // A shorter key would take letters out of every word.
-    for (const key of [apiKey, apiKeyV2])
-      if (typeof key === "string" && key.length >= gramLength) redactor.remember(key);
-    redactor.error(error);
-    throw error;
-  }
 }
 
 /** The families whose options are complete ("Authentication"). */

@@ -103,7 +103,7 @@ export function rowWrite(write: Write): RowWrite {
   const { endpoint, input } = sentOf(write, true);
   const contacts = endpoint.contactsOf?.(input.body) ?? [];
   const consents = endpoint.consentsOf?.(input.body) ?? [];
-  return { write, contacts, consents: consents.filter(({ consent }) => consent.size > 0) };
+  return { write, contacts, consents };
 }
 
 /** Sends a write as a direct call; rejects as one. */
@@ -128,9 +128,9 @@ function prepareSent(
   newEventId?: (eventName: string) => string,
 ): PreparedCall {
   const ofWrite = parseCallOptions(writeOptions, settings.call, endpoint.options);
-  const options = withoutPrototype({ ...parseCallOptions(callOptions, ofWrite), given: ofWrite.given });
+  const options = parseCallOptions(callOptions, ofWrite);
   const access = familyOf(settings, endpoint.operation.startsWith("v1.") ? "v1" : "v2");
-  return prepareCall(withoutPrototype(endpoint), input, { access, options, newEventId });
+  return prepareCall(withoutPrototype(endpoint), input, { access, options }, newEventId);
 }
 
 /** What a write sends. An event without an id is refused unless it gets one. */

@@ -62,18 +62,18 @@ export class KeySource {
   }
 
   async #callFunction(keyFunction: () => unknown): Promise<string> {
-    const key = checkSecret(await callKeyFunction(keyFunction, this.#option, this.#redactor), this.#option);
-    this.#lastKey = this.#redactor.remember(key);
-    return key;
-  }
-}
-
-async function callKeyFunction(key: () => unknown, option: string, redactor: Redactor): Promise<unknown> {
-  try {
-    return await key();
-  } catch (error) {
-    // Neither the message nor the cause of its error, which may contain the key (D40).
-    throw new ConfigurationError(`The ${option} function failed: ${redactor.string(describeFailure(error))}`);
+    let key: unknown;
+    try {
+      key = await keyFunction();
+    } catch (error) {
+      // Neither the message nor the cause of its error, which may contain the key (D40).
+      const failure = this.#redactor.string(describeFailure(error));
+      throw new ConfigurationError(`The ${this.#option} function failed: ${failure}`);
+    }
+    const problems = typeof key === "string" ? problemsOfSecret(key) : [mustBe("a string", key)];
+    for (const problem of problems) throw new ConfigurationError(`${this.#option} ${problem}.`);
+    // Safe: else there was a problem.
+    return (this.#lastKey = this.#redactor.remember(key as string));
   }
 }
 
@@ -93,12 +93,6 @@ function describeFailure(error: unknown): string {
 function isCode(value: unknown): value is string | number {
   if (typeof value !== "string") return Number.isSafeInteger(value);
   return /^([A-Z][A-Z\d_]{1,40}|[a-z][a-z_]{1,40})$/.test(value);
-}
-
-function checkSecret(value: unknown, option: string): string {
-  if (typeof value !== "string") throw new ConfigurationError(`${option} ${mustBe("a string", value)}.`);
-  for (const problem of problemsOfSecret(value)) throw new ConfigurationError(`${option} ${problem}.`);
-  return value;
 }
 
 /** Why a text cannot be the value of a header, such as a key. The problems never hold the text. */

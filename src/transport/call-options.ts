@@ -55,8 +55,8 @@ export interface CallSettings {
   readonly priority: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly repeatable?: boolean | undefined;
-  /** All given options, for an endpoint with additional ones. */
-  readonly given: Readonly<Record<string, unknown>>;
+  /** The option of `addContact`. */
+  readonly consent?: "service-decides" | undefined;
 }
 
 /** Headers that only the runtime sets. */
@@ -132,10 +132,13 @@ export function parseCallOptions(
   schema: z.ZodObject = callOptionsSchema,
 ): CallSettings {
   if (options === undefined) return defaults;
-  const given = parseOptions(schema, options, "The call's options");
-  // Safe: an endpoint's schema extends that of every call.
-  const o: Given<z.output<typeof callOptionsSchema>> = given;
-  return withoutPrototype({ ...defaults, ...o, headers: { ...defaults.headers, ...o.headers }, given });
+  // Safe: an endpoint's schema is that of every call, or that of `addContact`.
+  const given: Given<z.output<typeof addContactOptionsSchema>> = parseOptions(
+    schema,
+    options,
+    "The call's options",
+  );
+  return withoutPrototype({ ...defaults, ...given, headers: { ...defaults.headers, ...given.headers } });
 }
 
 /** Throws where a given header is one that the family sends itself: the app id of v2. */

@@ -118,24 +118,24 @@ export class Observer {
   /** An expected wait for the rate limit, which may become long, or meet an outage of the store. Returns the function that ends it. */
   waits(
     context: CallContext,
-    attempt: number,
     expected: ExpectedWait,
-    storeWarning: () => string | undefined,
+    limiter: { readonly storeWarning: string | undefined },
   ): () => void {
     const reportWait = (waitMs: number): boolean => {
       // An outage of the store is then the reason.
-      const warning = storeWarning();
+      const warning = limiter.storeWarning;
       this.storeWarning(warning);
       const isLong = waitMs > longWaitMs;
       const why =
         expected.isForOthers && warning === undefined ? " and leaves room for other calls (reserve)" : "";
       const text = `waits ${Math.round(waitMs)} ms for the rate limit${why}`;
-      this.report(context, { attempt, waitMs }, text, isLong ? { hook: "onThrottle", level: "warn" } : {});
+      const details = { attempt: context.attempts + 1, waitMs };
+      this.report(context, details, text, isLong ? { hook: "onThrottle", level: "warn" } : {});
       return isLong;
     };
     let isLong = reportWait(expected.waitMs);
     const reportLongWait = (): void => {
-      if (isLong) this.storeWarning(storeWarning());
+      if (isLong) this.storeWarning(limiter.storeWarning);
       else isLong = reportWait(longWaitMs + 1);
       timer = setTimeout(reportLongWait, longWaitMs + 1);
     };

@@ -89,10 +89,7 @@ async function acquire(call: Call, isRequeued: boolean): Promise<Permit> {
       signal: stop.signal,
       isRequeued,
       position,
-      onWait: hearsOfWaits
-        ? (wait) =>
-            void (endWait = observer.waits(context, context.attempts + 1, wait, () => limiter.storeWarning))
-        : undefined,
+      onWait: hearsOfWaits ? (wait) => void (endWait = observer.waits(context, wait, limiter)) : undefined,
       maxWaitMs: options.maxWaitMs,
       // After the deadline, even before its late timer, there is no time to wait.
       deadlineInMs: Math.max(0, deadlineAt - queuedAt),

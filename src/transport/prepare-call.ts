@@ -5,16 +5,8 @@ import { randomUuid } from "../runtime.ts";
 import { validate } from "../schema/validate.ts";
 import { mustBe } from "../values/in-words.ts";
 import { withoutPrototype } from "../values/predicates.ts";
-import type { FamilyAccess } from "./api-key.ts";
-import { refuseHeader, type CallSettings } from "./call-options.ts";
+import { refuseHeader } from "./call-options.ts";
 import type { PreparedCall } from "./call.ts";
-
-/** What a call is prepared with, beside its input. */
-interface Preparation {
-  readonly access: FamilyAccess;
-  readonly options: CallSettings;
-  readonly newEventId?: ((eventName: string) => string) | undefined;
-}
 
 /**
  * Validates the whole input, and sends nothing. Throws a `ConfigurationError`, or a `ValidationError` with every issue. The
@@ -23,7 +15,8 @@ interface Preparation {
 export function prepareCall<Body, Output>(
   endpoint: Endpoint<Body, Output>,
   input: EndpointInput,
-  { access, options, newEventId = randomUuid }: Preparation,
+  { access, options }: Pick<PreparedCall, "access" | "options">,
+  newEventId: (eventName: string) => string = randomUuid,
 ): PreparedCall {
   for (const header of Object.keys(access.headers)) refuseHeader(header, options.headers);
   const { method, path, query: querySchema } = endpoint;
@@ -31,7 +24,7 @@ export function prepareCall<Body, Output>(
   const issues: ValidationIssue[] = [];
   const filledPath = path.includes("{") ? fillPath(path, params, issues) : path;
   const query = querySchema && validate(querySchema, givenQuery, issues);
-  const schema = typeof endpoint.body === "function" ? endpoint.body(options.given) : endpoint.body;
+  const schema = typeof endpoint.body === "function" ? endpoint.body(options) : endpoint.body;
   const givenBody = endpoint.read ? endpoint.read(body) : body;
   // Safe: without a schema Body is undefined.
   const validBody = (schema && validate(schema, givenBody, issues)) as Body;
@@ -54,9 +47,7 @@ export function prepareCall<Body, Output>(
     uniqueIdentifier: endpoint.identifierOf?.(sent),
     isRepeatable: options.repeatable ?? endpoint.isRepeatable?.(sent) ?? method === "GET",
     contacts,
-    consents: consents
-      .filter(({ consent }) => consent.size > 0)
-      .map((write) => ({ ...write, contacts: write.contacts.filter(isOnePersons) })),
+    consents: consents.map((write) => ({ ...write, contacts: write.contacts.filter(isOnePersons) })),
   };
 }
 

@@ -25,7 +25,7 @@ export type CallEndpoint = <Body, Output>(
 ) => ApiPromise<Output>;
 
 /** What a prepared call is sent with; each goes before the call's own. */
-export interface SendSettings extends Partial<Omit<CallSettings, "headers" | "given">> {
+export interface SendSettings extends Partial<Omit<CallSettings, "headers" | "consent">> {
   readonly gate: Gate;
 }
 
@@ -92,10 +92,9 @@ export class Transport {
     const settings = this.#settings;
     try {
       const tracing = settings.callTracing?.hasSubscribers ? settings.callTracing : undefined;
-      const prepared = tracing ? undefined : prepare();
       const stop = new AbortController();
       const sendCall = () => {
-        const request = prepared ?? prepare();
+        const request = prepare();
         const { options } = request;
         context.uniqueIdentifier = request.uniqueIdentifier;
         const deadlineAt = performance.now() + options.deadlineMs;
