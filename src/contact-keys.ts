@@ -76,5 +76,5 @@ export function identifiersOf(contact: unknown): ContactFields[] {
 
 /** The fields of a contact without a prototype: what others put there is no consent. */
 export function ownFields(contact: unknown): ContactFields {
-  return Object.assign(Object.create(null) as ContactFields, contact);
+  return Object.assign(Object.create(null) as ContactFields, typeof contact === "object" ? contact : {});
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { optInStates, unknownConsent } from "./consent.ts";
-import { contactKeys } from "./contact-keys.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { contactKeys, type ContactFields, ownFields } from "./contact-keys.ts";
+import { methods, type Endpoint } from "./endpoint.ts";
 import { jsonValue, emailAddress, nonBlankString } from "./schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validate.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";
@@ -10,7 +10,7 @@ import type { CallEndpoint } from "./transport/transport.ts";
 import { addContact } from "./v1/contact-groups.ts";
 import { upsertCustomer } from "./v1/customers.ts";
 import { upsertContact } from "./v2/contacts.ts";
-import { hasOwn, isRecord, withoutPrototype } from "./values/predicates.ts";
+import { hasOwn } from "./values/predicates.ts";
 
 /** A request that no method of this package makes: a new path, or a new field of a known one. */
 export interface CustomRequest {
@@ -60,7 +60,7 @@ const documentedPath =
   /^\/(api\/v1\/customer\/create|api\/v1\/contact-groups\/.+\/contacts|v2\/contacts)[\s/]*([.?#].*)?$/is;
 
 /** The documented write that a request is, by its method and path: then its body and its response are read. */
-function documentedWrite({ method, path }: Fields) {
+function documentedWrite({ method, path }: ContactFields) {
   if (method !== "POST" || typeof path !== "string") return undefined;
   const writePath = documentedPath.exec(decodedPath(path))?.[1];
   if (writePath === undefined) return undefined;
@@ -86,10 +86,10 @@ export function customEndpoint(
   request: unknown,
 ): Endpoint<CustomRequest, unknown> {
   const { prefix, schema, withConsentSchema } = requestFamilies[operation];
-  const fields = fieldsOf(request);
+  const fields = ownFields(request);
   const documented = documentedWrite(fields);
-  const bodyOf = (body: unknown) => (documented ? fieldsOf(body)["body"] : undefined);
-  const namedKeys = (body: unknown) => contactKeys([fieldsOf(body)["contact"]]);
+  const bodyOf = (body: unknown) => (documented ? ownFields(body)["body"] : undefined);
+  const namedKeys = (body: unknown) => contactKeys([ownFields(body)["contact"]]);
   const writtenKeys = (body: unknown) => documented?.contactsOf?.(bodyOf(body)) ?? [];
   return {
     operation,
@@ -107,11 +107,11 @@ export function customEndpoint(
       const contacts = namedKeys(body);
       if (consents.length > 0)
         return consents.map((each) => ({ ...each, contacts: [...new Set([...contacts, ...each.contacts])] }));
-      return fieldsOf(body)["contact"] ? [{ contacts, consent: unknownConsent }] : [];
+      return ownFields(body)["contact"] ? [{ contacts, consent: unknownConsent }] : [];
     },
     appliedTo(response) {
-      const { contact, data } = fieldsOf(response);
-      const created = { contactUUID: fieldsOf(data)["id"] };
+      const { contact, data } = ownFields(response);
+      const created = { contactUUID: ownFields(data)["id"] };
       const received = documented === addContact ? contact : documented === upsertCustomer && created;
       return { contacts: contactKeys([received]) };
     },
@@ -121,8 +121,6 @@ export function customEndpoint(
     decode: ({ body }) => body,
   };
 }
-
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 const customContactSchema = z
   .strictObject(
@@ -166,7 +164,7 @@ function requestFamily(prefix: string) {
       ...besideOtherIssues,
     });
   const withConsentSchema = schema.refine(
-    ({ body }) => optInStates.some((state) => state === fieldsOf(body)["email_opt_in"]),
+    ({ body }) => optInStates.some((state) => state === ownFields(body)["email_opt_in"]),
     {
       path: ["body", "email_opt_in"],
       error:
@@ -191,10 +189,4 @@ function problemOfPath(path: string, prefix: string): string | undefined {
   if (/\/\s*\.{1,2}\s*(\/|$)/.test(readPath)) return "must not hold . or .. as a segment, encoded or not";
   if (path.includes("//")) return "must not hold an empty segment";
   return undefined;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function fieldsOf(value: unknown): Fields {
-  return withoutPrototype(isRecord(value) ? value : {});
 }

@@ -16,7 +16,9 @@ export type Operation =
   | "v2.request";
 
 /** The HTTP method. Only a GET is a read. */
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type Method = (typeof methods)[number];
+
+export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** The input of a call: the values of the path's `{names}`, the query, the body. */
 export interface EndpointInput {

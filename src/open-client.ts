@@ -68,8 +68,9 @@ export function openClient(options: ClientOptions, state?: ClientState): OpenedC
     );
   const origins = [settings.baseUrl, settings.baseUrlV2].flatMap((url) => (url ? [new URL(url).origin] : []));
   limiter.join(origins, reserve);
-  const { timeoutMs, deadlineMs, maxRetries, headers, userAgent } = settings;
-  const headersOfAll = { accept: "application/json", "user-agent": userAgentHeader(userAgent), ...headers };
+  const { timeoutMs, deadlineMs, maxRetries, headers } = settings;
+  const userAgent = settings.userAgent === undefined ? product : `${settings.userAgent} ${product}`;
+  const headersOfAll = { accept: "application/json", "user-agent": userAgent, ...headers };
   const callDefaults = { timeoutMs, deadlineMs, maxRetries, maxWaitMs, priority: 5, headers: headersOfAll };
   const clientSettings = withoutPrototype({
     ...settings,
@@ -133,10 +134,5 @@ function withVariable(name: SourcedOption): string {
   return `${name} (or ${environmentVariables[name]})`;
 }
 
-/** The version as `package.json` has it: a test compares the two. */
-const packageVersion = "0.1.0";
-
-function userAgentHeader(userAgent: string | undefined): string {
-  const product = `audience-sdk/${packageVersion}`;
-  return userAgent === undefined ? product : `${userAgent} ${product}`;
-}
+/** With the version as `package.json` has it: a test compares the two. */
+const product = "audience-sdk/0.1.0";

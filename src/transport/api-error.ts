@@ -44,7 +44,9 @@ export function apiError(
     hints.push("a limit may be behind it: see isRateLimited");
   const said = printable(messageOf(body) ?? startOfBody(body));
   const suffix = `${said && `: ${said}`}${hints.length > 0 ? ` (${hints.join("; ")})` : ""}`;
-  return new (refusal ? RateLimitError : apiErrorClass(status))({
+  // A refusal may have any status (`isRateLimited`).
+  const ofStatus = errorClasses[status] ?? (status >= 500 ? ServerError : ApiError);
+  return new (refusal ? RateLimitError : ofStatus)({
     ...response,
     message: `${status} on ${context.method} ${context.path}${suffix}`,
     outcome: refusal ? "not-applied" : outcomeOfStatus(status, request),
@@ -67,11 +69,6 @@ const errorClasses: Readonly<Record<number, typeof ApiError>> = {
   403: PermissionError,
   404: NotFoundError,
 };
-
-/** The class for an error status, but for refusals: they may have any status (`isRateLimited`). */
-function apiErrorClass(status: number): typeof ApiError {
-  return errorClasses[status] ?? (status >= 500 ? ServerError : ApiError);
-}
 
 /** The id of a 404, as it was given. Of an address only its shape, as messages of errors are logged. */
 function describeId(id: string, redactor: Redactor): string {

@@ -17,7 +17,7 @@ import { deadlineError } from "./cancellation.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { exchange } from "./exchange.ts";
 import { errorSummary } from "./observer.ts";
-import { pauseByHead, wasRefused, whenReady, type AttemptStart } from "./permit.ts";
+import { pauseByHead, wasRefused, whenReady } from "./permit.ts";
 import { planRetry, withNewKey, type NextAttempt } from "./retry-plan.ts";
 import { AttemptSpan } from "./tracing.ts";
 
@@ -27,10 +27,8 @@ const notInheritedByPRetry = undefinedOf("signal onFailedAttempt factor randomiz
 /** Makes the attempts of a call, the first included, until one gives a response or the plan gives up. */
 export async function attempts(call: Call): Promise<ApiResponse> {
   // A row's write may have waited in the queue before, for a look: it goes before the looks of other rows.
-  let start: AttemptStart = {
-    isInFront: call.gate !== undefined && call.context.method !== "GET",
-    key: undefined,
-  };
+  let isInFront = call.gate !== undefined && call.context.method !== "GET";
+  let newKey: string | undefined;
   /** The key that a 401 refuses; undefined if its function was asked for another one before. */
   let usedKey: string | undefined;
   let mayRenewKey = true;
@@ -49,11 +47,11 @@ export async function attempts(call: Call): Promise<ApiResponse> {
       // A retry that gets no permit does not hide why it was needed.
       if (!(error instanceof RateLimitWaitError)) lastFailure = error;
       else if (lastFailure) error.cause = lastFailure;
-      const newKey = mayRenewKey ? await renewedKey(error, call, usedKey) : undefined;
+      newKey = mayRenewKey ? await renewedKey(error, call, usedKey) : undefined;
       mayRenewKey &&= newKey === undefined;
-      next = planNext(call, error, retriesConsumed, newKey !== undefined);
+      next = planNext(call, error, retriesConsumed, newKey);
       if (!next) return true;
-      start = { isInFront: next.isInFront, key: newKey };
+      isInFront = next.isInFront;
       if (next.waitMs > 0 && !next.isInPause) await sleep(next.waitMs, call.stop.signal);
       return next.isCounted;
     },
@@ -62,7 +60,7 @@ export async function attempts(call: Call): Promise<ApiResponse> {
 
   async function makeAttempt(): Promise<ApiResponse> {
     usedKey = undefined;
-    return await whenReady(call, start, (permit, key) => {
+    return await whenReady(call, isInFront, newKey, (permit, key) => {
       usedKey = key;
       return attempt(call, permit, key);
     });
@@ -73,7 +71,7 @@ export async function attempts(call: Call): Promise<ApiResponse> {
 async function attempt(call: Call, permit: Permit, key: string): Promise<ApiResponse> {
   const { client, context, settings } = call;
   const { signal: left } = call.left;
-  const attemptSpan = new AttemptSpan(context, settings.observer, settings.requestTracing);
+  const attemptSpan = new AttemptSpan(context, settings.observer, settings.requestTracing());
   let permitUse: PermitUse = "unsent";
   let removeListener: (() => void) | undefined;
   try {
@@ -130,7 +128,7 @@ function planNext(
   call: Call,
   failure: AudienceError,
   retries: number,
-  hasNewKey: boolean,
+  newKey: string | undefined,
 ): NextAttempt | undefined {
   const { client, context, gate, options, request, settings, stop } = call;
   const policy = {
@@ -140,7 +138,7 @@ function planNext(
     isPatient: gate !== undefined,
     random: Math.random,
   };
-  const next = hasNewKey ? withNewKey : planRetry(failure, retries, policy);
+  const next = newKey === undefined ? planRetry(failure, retries, policy) : withNewKey;
   if (!next || stop.signal.aborted) return undefined;
   const { waitMs } = next;
   refuseIfTooLate(call, next, failure);

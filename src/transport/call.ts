@@ -117,6 +117,7 @@ export interface TransportSettings {
   readonly isRateLimited?: IsRateLimited | undefined;
   readonly fetch?: Fetch | undefined;
   readonly observer: Observer;
-  readonly callTracing: TracingChannel | undefined;
-  readonly requestTracing: TracingChannel | undefined;
+  /** The channels, while anyone listens. */
+  readonly callTracing: () => TracingChannel | undefined;
+  readonly requestTracing: () => TracingChannel | undefined;
 }

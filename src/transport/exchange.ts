@@ -108,9 +108,9 @@ async function fetchResponse(
       timeout: false,
       async fetch(input) {
         // Safe: ky passes the Request that it created.
-        const { method: sentMethod, headers } = input as Request;
+        const { headers } = input as Request;
         const init: FetchInit = withoutPrototype({
-          method: sentMethod,
+          method,
           headers: Object.fromEntries(headers),
           redirect: "manual",
           signal,
@@ -119,11 +119,8 @@ async function fetchResponse(
         // A URL, as some reject the `Request` of another implementation, and the body as a string, as a `Request` has only a stream.
         if (fetch) return checkResponse("The fetch option", await fetch(url, init));
         // Looked up for each request, as a test may replace it. Node's fetch reads what is missing of `Object.prototype`.
-        const globalInit = {
-          ...init,
-          ...(singleUse ? { body: singleUse.body, duplex: "half" } : { body: body ?? null }),
-        };
-        return checkResponse("The global fetch", await globalThis.fetch(input, withoutPrototype(globalInit)));
+        const globalInit = withoutPrototype({ ...init, ...(singleUse?.init ?? { body: body ?? null }) });
+        return checkResponse("The global fetch", await globalThis.fetch(input, globalInit));
       },
     });
   } catch (error) {
@@ -210,7 +207,7 @@ function repeatsStrings(): boolean {
 }
 
 /** A body that cannot be sent again, and its length, without which it would be sent in chunks. */
-function singleUseBody(body: string): { headers: Record<string, string>; body: ReadableStream } {
+function singleUseBody(body: string) {
   const bytes = new TextEncoder().encode(body);
   // The stream of a `new Response(body)` would not do: Deno keeps its source.
   const bodyStream = new ReadableStream({
@@ -219,5 +216,6 @@ function singleUseBody(body: string): { headers: Record<string, string>; body: R
       controller.close();
     },
   });
-  return { headers: { "content-length": String(bytes.byteLength) }, body: bodyStream };
+  const headers = { "content-length": String(bytes.byteLength) };
+  return { headers, init: { body: bodyStream, duplex: "half" } };
 }

@@ -6,10 +6,7 @@ import { hasProperty } from "../values/predicates.ts";
 import { identityOf, type CallContext } from "./call-outcome.ts";
 import { maskAddresses, type Redactor } from "./redact.ts";
 
-/**
- * The argument of a hook: the call, the attempt and its result. No key, e-mail address, phone number or body;
- * `path` is the endpoint's template, as an id in a path may be an e-mail address.
- */
+/** The argument of a hook: the call, the attempt and its result. No key, e-mail address, phone number or body. */
 export interface RequestEvent {
   /** One per call, the same for all its attempts. */
   requestId: string;
@@ -17,7 +14,7 @@ export interface RequestEvent {
   operation: Operation;
   /** The HTTP method. */
   method: string;
-  /** The endpoint's template: `/api/v1/customer/{id}`. */
+  /** The endpoint's template, as an id may be an e-mail address: `/api/v1/customer/{id}`. */
   path: string;
   /** From 1. */
   attempt: number;
@@ -45,8 +42,7 @@ export interface Hooks {
 
 /**
  * `console`, or a logger of pino, winston or Nest, for example: an object with any of these methods. The client logs no
- * errors, because it throws them. Without a logger nothing is printed, unless
- * `AUDIENCE_LOG` names a level.
+ * errors, because it throws them. Without a logger nothing is printed, unless `AUDIENCE_LOG` names a level.
  */
 export interface Logger {
   /** Each attempt, wait and retry. */

@@ -5,14 +5,6 @@ import type { ApiResponse, Call, Gate, ResponseHead } from "./call.ts";
 import { deadlineError, leave } from "./cancellation.ts";
 import { refusalWaitMs, retryAfterMs } from "./rate-refusal.ts";
 
-/** What an attempt begins with. */
-export interface AttemptStart {
-  /** The attempt goes before the calls that wait: its call was refused for its rate, or has waited before. */
-  readonly isInFront: boolean;
-  /** The new key after a 401. */
-  readonly key: string | undefined;
-}
-
 /** The permit of a client without a limiter. */
 const unlimited: Permit = { release: () => {} };
 
@@ -23,15 +15,15 @@ const untilBodyMs = 250;
 
 /**
  * Makes an attempt once its request may be sent. Begins anew where a pause, a long wait, or another write to the contact of a row
- * has made permit and key out of date.
+ * has made permit and key out of date. `isInFront`: before the calls that wait, as the call was refused for its rate, or has waited.
  */
 export async function whenReady(
   call: Call,
-  start: AttemptStart,
+  isInFront: boolean,
+  newKey: string | undefined,
   attempt: (permit: Permit, key: string) => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
   const { client, gate, left, options, stop } = call;
-  let { isInFront, key: newKey } = start;
   for (;;) {
     let permit = await acquire(call, isInFront);
     let earlierTurns: Promise<unknown> | undefined;

@@ -83,12 +83,9 @@ function waitOfValue(value: string, headers: Headers): number | undefined {
 
 function waitUntil(retryAtMs: number | undefined, headers: Headers): number | undefined {
   if (retryAtMs === undefined) return undefined;
-  return Math.min(Math.max(0, retryAtMs - responseTime(headers)), longestWaitMs);
-}
-
-/** The time of the response, by the service's clock if its header says so: the local clock may be wrong. */
-function responseTime(headers: Headers): number {
-  return parseDate(headers.get("date") ?? "") ?? Date.now();
+  // By the service's clock if its header says so: the local clock may be wrong.
+  const respondedAt = parseDate(headers.get("date") ?? "") ?? Date.now();
+  return Math.min(Math.max(0, retryAtMs - respondedAt), longestWaitMs);
 }
 
 /** The three date formats of HTTP, and ISO 8601: `Date.parse` alone accepts any number as a year. */

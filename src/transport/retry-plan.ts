@@ -36,7 +36,7 @@ export interface NextAttempt {
 }
 
 /** The attempt with another key, after a 401. */
-export const withNewKey = uncounted(0);
+export const withNewKey = retryIn(0, false);
 
 /** Plans the attempt that follows a failed one after so many retries; undefined: no retry. */
 export function planRetry(
@@ -48,11 +48,11 @@ export function planRetry(
   if (error instanceof RateLimitWaitError) {
     // A full queue may have room long before the expected wait ends.
     const waitMs = Math.max(Math.min(error.waitMs, longestBackoffMs), shortestRefusalMs);
-    return isPatient ? uncounted(waitMs) : undefined;
+    return isPatient ? retryIn(waitMs, false) : undefined;
   }
   if (error instanceof ApiError && isWaitTooLong(error)) return undefined;
   const isRefusal = error instanceof RateLimitError;
-  if (isRefusal && isPatient) return uncounted(Math.max(error.retryAfterMs ?? 0, shortestRefusalMs));
+  if (isRefusal && isPatient) return retryIn(Math.max(error.retryAfterMs ?? 0, shortestRefusalMs), false);
   if (retries >= maxRetries) return undefined;
   return isRefusal ? afterRefusal(error.retryAfterMs, retries, policy) : afterFailure(error, retries, policy);
 }
@@ -62,33 +62,29 @@ export function isWaitTooLong(failure: { readonly retryAfterMs?: number }): bool
   return (failure.retryAfterMs ?? 0) > longestWindowMs;
 }
 
-/** A retry that does not count keeps its own position in the queue. */
-function uncounted(waitMs: number): NextAttempt {
-  return { waitMs, isInPause: false, isCounted: false, isInFront: false };
+/** A retry keeps its own position in the queue if it does not count, and goes to the end if it does. */
+function retryIn(waitMs: number, isCounted: boolean): NextAttempt {
+  return { waitMs, isInPause: false, isCounted, isInFront: false };
 }
 
 /** A refusal changed nothing, so any call is sent again, before those that wait. */
 function afterRefusal(requestedMs: number | undefined, retries: number, policy: RetryPolicy): NextAttempt {
-  const waitMs = requestedMs ?? shortestRefusalMs;
+  const namedMs = requestedMs ?? shortestRefusalMs;
   // A wait of 0 is no pause, so the call backs off.
-  if (policy.hasLimiter && waitMs > 0) return { waitMs, isInPause: true, isCounted: true, isInFront: true };
-  const longestMs = Math.max(waitMs, backoffMs(retries, policy));
-  return { waitMs: longestMs, isInPause: false, isCounted: true, isInFront: true };
+  const isInPause = policy.hasLimiter && namedMs > 0;
+  const waitMs = isInPause ? namedMs : Math.max(namedMs, backoffMs(retries, policy));
+  return { waitMs, isInPause, isCounted: true, isInFront: true };
 }
 
 /** Without an answer that says otherwise a write may have been applied: it is sent again if it may be executed twice. */
 function afterFailure(error: AudienceError, retries: number, policy: RetryPolicy): NextAttempt | undefined {
   if (error instanceof ConnectionError) {
     const isSafe = error.outcome === "not-sent" || policy.isRepeatable;
-    return isSafe && error.reason !== "tls" ? counted(backoffMs(retries, policy)) : undefined;
+    return isSafe && error.reason !== "tls" ? retryIn(backoffMs(retries, policy), true) : undefined;
   }
   const isRetried = error instanceof ApiError && (error.status === 408 || error.status >= 500);
   if (!isRetried || !policy.isRepeatable) return undefined;
-  return counted(Math.max(error.retryAfterMs ?? 0, backoffMs(retries, policy)));
-}
-
-function counted(waitMs: number): NextAttempt {
-  return { waitMs, isInPause: false, isCounted: true, isInFront: false };
+  return retryIn(Math.max(error.retryAfterMs ?? 0, backoffMs(retries, policy)), true);
 }
 
 /** Half fixed, half random, so that calls that failed together are not retried together. */

@@ -7,8 +7,6 @@ type DiagnosticsChannel = typeof import("node:diagnostics_channel");
 
 /** A tracing channel of `node:diagnostics_channel`, by which calls or attempts are published. */
 export interface TracingChannel {
-  /** Whether anyone listens. Bound stores count as subscribers. */
-  readonly hasSubscribers: boolean;
   /** Runs work inside the stores that are bound to `start`. The message is completed by its end. */
   run<T>(message: object, work: () => Promise<T>): Promise<T>;
   /** Publishes the end. A message with an `error` is published as an error first. */
@@ -16,22 +14,19 @@ export interface TracingChannel {
 }
 
 /**
- * Undefined on runtimes that lack or forbid `node:diagnostics_channel`. Without `tracePromise`, which would publish the
+ * Gives the channel while anyone listens: bound stores count as subscribers. Nothing is published on runtimes that lack or forbid
+ * `node:diagnostics_channel`. Without `tracePromise`, which would publish the
  * result, and would end an aborted attempt only with its request.
  */
-export function openTracing(name: string): TracingChannel | undefined {
+export function openTracing(name: string): () => TracingChannel | undefined {
   const channel = ofRuntime(({ process }) => {
     // At run time, because a static import would fail on edge runtimes. Safe: Node's own module.
     const module = process?.getBuiltinModule?.("node:diagnostics_channel") as DiagnosticsChannel | undefined;
     return module?.tracingChannel(name);
   });
-  if (!channel) return undefined;
+  if (!channel) return () => undefined;
   const { start, end, asyncStart, asyncEnd, error } = channel;
-  return {
-    get hasSubscribers() {
-      // Some runtimes lack the property, despite its type; publishing without subscribers does nothing.
-      return (channel as { hasSubscribers?: boolean }).hasSubscribers !== false;
-    },
+  const tracing: TracingChannel = {
     run(message, work) {
       return start.runStores(message, () => {
         const result = work();
@@ -45,6 +40,8 @@ export function openTracing(name: string): TracingChannel | undefined {
       asyncEnd.publish(message);
     },
   };
+  // Some runtimes lack the property, despite its type; publishing without subscribers does nothing.
+  return () => ((channel as { hasSubscribers?: boolean }).hasSubscribers === false ? undefined : tracing);
 }
 
 /** Publishes a call, from its validation to its end, which completes the message. */
@@ -84,8 +81,8 @@ export class AttemptSpan {
     this.#context = context;
     this.#observer = observer;
     this.#details = { attempt: ++context.attempts };
-    this.#channel = channel?.hasSubscribers ? channel : undefined;
-    this.#message = this.#channel ? { ...identityOf(context), ...this.#details } : {};
+    this.#channel = channel;
+    this.#message = channel ? { ...identityOf(context), ...this.#details } : {};
     this.#attemptStartedAt = performance.now();
     observer.report(context, this.#details, "is sent", { hook: "onRequest" });
   }

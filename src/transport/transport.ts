@@ -66,8 +66,7 @@ export class Transport {
     const priority =
       options.map(namedPriority).find((named) => named !== undefined) ?? this.#settings.call.priority;
     const full = this.client.limiter.current?.fullQueue(priority, this.#settings.maxQueued);
-    if (!full) return;
-    throw permitError(full);
+    if (full) throw permitError(full);
   }
 
   /** Starts a call of an endpoint: it rejects with what `prepare` throws. */
@@ -91,7 +90,7 @@ export class Transport {
     const { client } = this;
     const settings = this.#settings;
     try {
-      const tracing = settings.callTracing?.hasSubscribers ? settings.callTracing : undefined;
+      const tracing = settings.callTracing();
       const stop = new AbortController();
       const sendCall = () => {
         const request = prepare();

@@ -1,11 +1,5 @@
 // Reaches into src: the calls show only the waits of a plan.
-import {
-  type AudienceError,
-  ConnectionError,
-  RateLimitError,
-  RateLimitWaitError,
-  ServerError,
-} from "audience-sdk";
+import { ConnectionError, RateLimitError, RateLimitWaitError, ServerError } from "audience-sdk";
 import { expect, it } from "vitest";
 import { planRetry, type RetryPolicy } from "../../src/transport/retry-plan.ts";
 
@@ -19,7 +13,7 @@ const ofRow: Partial<RetryPolicy> = { isPatient: true };
 const alone: Partial<RetryPolicy> = { hasLimiter: false };
 const uncounted = { isInPause: false, isCounted: false, isInFront: false };
 
-it.each<[string, AudienceError, Partial<RetryPolicy>, object | undefined]>([
+it.each<[string, Parameters<typeof planRetry>[0], Partial<RetryPolicy>, object | undefined]>([
   ["no permit, of a call: it ends", noPermit(10), {}, undefined],
   ["no permit, of a row: it waits a second at least", noPermit(10), ofRow, { ...uncounted, waitMs: 1_000 }],
   ["no permit, of a row: half a minute at most", noPermit(90_000), ofRow, { ...uncounted, waitMs: 30_000 }],
