@@ -141,18 +141,13 @@ function planNext(
   const next = newKey === undefined ? planRetry(failure, retries, policy) : withNewKey;
   if (!next || stop.signal.aborted) return undefined;
   const { waitMs } = next;
-  refuseIfTooLate(call, next, failure);
+  // A failure that names the time of the retry is itself the error (D37).
+  const namesRetry =
+    failure.code === "rate_limit" || (failure instanceof ApiError && failure.retryAfterMs !== undefined);
+  if (performance.now() + waitMs > call.deadlineAt) throw namesRetry ? failure : deadlineError(call, failure);
   // A call that got no permit has made no attempt.
   const details = { attempt: Math.max(1, context.attempts), waitMs, error: errorSummary(failure) };
   const text = `is retried in ${Math.round(waitMs)} ms after ${failure.name}`;
   settings.observer.report(context, details, text, { hook: "onRetry" });
   return next;
-}
-
-/** A failure that names the time of the retry is itself the error (D37). */
-function refuseIfTooLate(call: Call, { waitMs }: NextAttempt, error: AudienceError): void {
-  if (performance.now() + waitMs <= call.deadlineAt) return;
-  const namesRetry =
-    error.code === "rate_limit" || (error instanceof ApiError && error.retryAfterMs !== undefined);
-  throw namesRetry ? error : deadlineError(call, error);
 }
