@@ -1,4 +1,3 @@
-import { Alarm, longestSleepMs } from "./alarm.ts";
 import {
   type ExpectedWait,
   FairQueue,
@@ -8,19 +7,24 @@ import {
   type Waiter,
 } from "./fair-queue.ts";
 import { Forecasts, permitError, type PermitRefusal } from "./forecast.ts";
-import type { QueueBounds } from "./limiter-options.ts";
 import { lastPriority } from "./reserve.ts";
 import type { Release } from "./sliding-window-log.ts";
 import type { Ask, PermitStore, Reply, StoreUser } from "./store.ts";
 
 export const defaultPriority = 5;
+/** While calls wait, they are served at least this often: a timer of more than 24 days would fire at once. */
+const longestSleepMs = 60_000;
+
+/** The bounds of calls that have none of their own. */
+type QueueBounds = Readonly<Record<"maxWaitMs" | "maxQueued", number>>;
 
 /** Gives the permits of a store to calls that wait in a fair queue, with the timer that wakes them. */
 export class Dispatcher {
   readonly #queue = new FairQueue();
   readonly #store: PermitStore;
   readonly #clock: () => number;
-  readonly #alarm: Alarm;
+  /** Wakes the calls that wait, and keeps the process alive meanwhile. */
+  #alarm: ReturnType<typeof setTimeout> | undefined;
   /** So many calls can leave together at the most. */
   readonly #burst: number;
   readonly #bounds: QueueBounds;
@@ -33,19 +37,12 @@ export class Dispatcher {
   #isServing = false;
   /** A change since the store was last asked may have made a permit available. */
   #mustAskAgain = false;
-  /** Until when the store has no permit, if nothing changes: for calls of priority 9 alone, or for all. */
-  #noPermit = { until: -Infinity, isLast: false };
 
-  /** `bounds` are those of calls that have none. */
   constructor(store: PermitStore, user: StoreUser, bounds: QueueBounds) {
     this.#store = store;
     this.#bounds = bounds;
-    this.#forecasts = new Forecasts(store, user, {
-      waitingOthers: () => this.#queue.sizeOfClass(false),
-      noPermitUntil: (isLast) => this.#noPermitUntil(isLast),
-    });
+    this.#forecasts = new Forecasts(store, user, this.#queue);
     this.#clock = user.clock;
-    this.#alarm = new Alarm(() => this.#serve(), user.clock);
     this.#burst = Math.min(...user.windows.map(({ limit }) => limit));
   }
 
@@ -59,7 +56,7 @@ export class Dispatcher {
   }
 
   /** A call of this priority waits for another call first: it counts as waiting until the returned function is called. */
-  callAhead(priority: number): () => void {
+  callAhead(priority = defaultPriority): () => void {
     const level = levelOf(priority, false);
     const count = (change: number) => (this.#calledAhead[level] = (this.#calledAhead[level] ?? 0) + change);
     count(1);
@@ -67,7 +64,7 @@ export class Dispatcher {
   }
 
   /** Why a call is refused that finds the queue full, before anything is made for it. */
-  fullQueue(priority: number, maxQueued = this.#bounds.maxQueued ?? Infinity): PermitRefusal | undefined {
+  fullQueue(priority = defaultPriority, maxQueued = this.#bounds.maxQueued): PermitRefusal | undefined {
     const isLast = priority === lastPriority;
     const level = levelOf(priority, false);
     const queued = this.#queue.sizeUpTo(level);
@@ -76,7 +73,7 @@ export class Dispatcher {
     // While a store is asked some of those that wait may still leave at once.
     if (waiting < (this.#isServing ? maxQueued + this.#burst : maxQueued)) return undefined;
     const now = this.#clock();
-    const mayHavePermit = queued === 0 && now >= this.#noPermitUntil(isLast);
+    const mayHavePermit = queued === 0 && now >= this.#forecasts.noPermitUntil(isLast);
     // Calls that wait for another one alone are not held up by the rate limit.
     if (mayHavePermit && (ahead === 0 || this.#forecasts.waitMs(isLast, waiting + 1, now) === 0))
       return undefined;
@@ -88,13 +85,14 @@ export class Dispatcher {
     const { client = this, priority = defaultPriority } = request;
     const longestMs = this.#longestWaitMs(request);
     const [isLast, now] = [priority === lastPriority, this.#clock()];
-    if (longestMs === Infinity || this.#isServing || now >= this.#noPermitUntil(isLast)) return undefined;
+    if (longestMs === Infinity || this.#isServing || now >= this.#forecasts.noPermitUntil(isLast))
+      return undefined;
     const position = this.#queue.nextPosition(client, levelOf(priority, false));
     const isTooLong = this.#forecasts.waitMs(isLast, position, now) > longestMs;
     return isTooLong ? this.#forecasts.refusal(isLast, position, now) : undefined;
   }
 
-  #longestWaitMs({ maxWaitMs = this.#bounds.maxWaitMs ?? Infinity, deadlineInMs = Infinity }: PermitRequest) {
+  #longestWaitMs({ maxWaitMs = this.#bounds.maxWaitMs, deadlineInMs = Infinity }: PermitRequest) {
     return Math.min(maxWaitMs, deadlineInMs);
   }
 
@@ -104,7 +102,7 @@ export class Dispatcher {
       const { priority = defaultPriority, signal, isRequeued = false, onWait } = request;
       // A call that was refused for its rate, or has waited elsewhere, had its position in the queue before.
       const hadPosition = isRequeued || request.position !== undefined;
-      const maxQueued = hadPosition ? Infinity : (request.maxQueued ?? this.#bounds.maxQueued ?? Infinity);
+      const maxQueued = hadPosition ? Infinity : (request.maxQueued ?? this.#bounds.maxQueued);
       const level = levelOf(priority, isRequeued);
       const now = this.#clock();
       let tellWait: ((wait: ExpectedWait) => void) | undefined;
@@ -129,9 +127,9 @@ export class Dispatcher {
       this.#queue.add(waiter);
       this.#untold.add(waiter);
       if (this.#isServing) return;
-      if (now >= this.#noPermitUntil(waiter.isLast)) return void this.#serveAll();
+      if (now >= this.#forecasts.noPermitUntil(waiter.isLast)) return void this.#serveAll();
       this.#tellUntold(now);
-      if (this.#queue.size > 0) this.#alarm.setBy(this.#noPermit.until);
+      if (this.#queue.size > 0) this.#setAlarm(this.#forecasts.noPermit.until);
     });
   }
 
@@ -149,11 +147,6 @@ export class Dispatcher {
     waiter.request.signal?.removeEventListener("abort", waiter.abort);
   }
 
-  /** Calls of priority 9 wait for what the others wait for. */
-  #noPermitUntil(isLast: boolean): number {
-    return isLast || !this.#noPermit.isLast ? this.#noPermit.until : -Infinity;
-  }
-
   /** Permits, limits or a pause have changed: gives the calls in the queue the permits that there are. */
   serve(): void {
     this.#forecasts.drop();
@@ -168,8 +161,8 @@ export class Dispatcher {
   /** Takes permits for the head's class until the store has none, then sets the alarm; in memory at once. */
   async #serveAll(): Promise<void> {
     this.#isServing = true;
-    this.#noPermit = { until: -Infinity, isLast: false };
-    this.#alarm.clear();
+    this.#forecasts.noPermit = { until: -Infinity, isLast: false };
+    this.#clearAlarm();
     for (let head = this.#queue.head; head; head = this.#queue.head) {
       this.#mustAskAgain = false;
       const { isLast } = head;
@@ -180,7 +173,7 @@ export class Dispatcher {
       // A call of another class may have come meanwhile: the store is asked for it next.
       const isSameClass = (this.#queue.head?.isLast ?? isLast) === isLast;
       if (reply.waitMs > 0 && isSameClass && !this.#mustAskAgain) {
-        if (this.#queue.size > 0) this.#alarm.setBy(this.#noPermit.until);
+        if (this.#queue.size > 0) this.#setAlarm(this.#forecasts.noPermit.until);
         break;
       }
     }
@@ -189,10 +182,21 @@ export class Dispatcher {
 
   /** The alarm keeps the process alive until the store has replied. */
   async #whenReplied(asked: Promise<Reply>): Promise<Reply> {
-    this.#alarm.setBy(this.#clock() + longestSleepMs);
+    this.#setAlarm(Infinity);
     const reply = await asked;
-    this.#alarm.clear();
+    this.#clearAlarm();
     return reply;
+  }
+
+  /** Every call that waits is served then: one alarm is enough. */
+  #setAlarm(at: number): void {
+    const sleepMs = Math.max(1, Math.ceil(Math.min(at - this.#clock(), longestSleepMs)));
+    this.#alarm ??= setTimeout(() => this.#serve(), sleepMs);
+  }
+
+  #clearAlarm(): void {
+    clearTimeout(this.#alarm);
+    this.#alarm = undefined;
   }
 
   #answer(ask: Ask, { permits, waitMs, refusal }: Reply): void {
@@ -205,7 +209,8 @@ export class Dispatcher {
       else release("unsent", now);
     }
     if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, now, refusal);
-    if (waitMs > 0 && !this.#mustAskAgain) this.#noPermit = { until: now + waitMs, isLast: ask.isLast };
+    if (waitMs > 0 && !this.#mustAskAgain)
+      this.#forecasts.noPermit = { until: now + waitMs, isLast: ask.isLast };
     if (waitMs === 0 || this.#queue.head?.isLast !== ask.isLast) return;
     this.#tellUntold(now);
     for (const waiter of this.#queue.all()) if (waiter.deadlineAt < now + waitMs) this.#refuse(waiter, now);
@@ -253,7 +258,7 @@ export class Dispatcher {
 
   /** Takes all calls out of the queue, in their order. */
   leaveAll(): Waiter[] {
-    this.#alarm.clear();
+    this.#clearAlarm();
     return this.#queue.all().map((waiter) => (this.#leave(waiter), waiter));
   }
 

@@ -1,6 +1,6 @@
 import type { RateLimitWindow, WaitFacts } from "../error-facts.ts";
 import { RateLimitWaitError } from "../errors.ts";
-import type { ExpectedWait } from "./fair-queue.ts";
+import type { ExpectedWait, FairQueue } from "./fair-queue.ts";
 import { Allowance, keptPermits } from "./reserve.ts";
 import { permitsPerPace, SlidingWindowLog } from "./sliding-window-log.ts";
 import type { Known, PermitStore, StoreUser } from "./store.ts";
@@ -129,40 +129,33 @@ export function permitError(refusal: PermitRefusal): RateLimitWaitError {
   }
 }
 
-/** What a forecast asks of the queue. */
-interface QueueState {
-  /** How many calls of priorities 0 to 8 wait in the queue. */
-  waitingOthers(): number;
-  /** Until when the store has no permit for a class, as it has said. */
-  noPermitUntil(isLast: boolean): number;
-}
-
 /** The waits of the calls that a store is asked for, as they are expected. */
 export class Forecasts {
+  /** Until when the store has no permit, as it has said, if nothing changes: for calls of priority 9 alone, or for all. */
+  noPermit = { until: -Infinity, isLast: false };
+  /** The mean time from a permit to its response. */
+  roundTripMs = 0;
   readonly #store: PermitStore;
-  readonly #reserve: () => number;
-  readonly #clock: () => number;
-  readonly #queue: QueueState;
+  readonly #user: StoreUser;
+  readonly #queue: FairQueue;
   /** The forecast for priority 9 (true), and that for the others. */
   readonly #byClass = new Map<boolean, Forecast>();
-  #roundTripMs = 0;
   #responses = 0;
 
-  constructor(store: PermitStore, { clock, reserve }: StoreUser, queue: QueueState) {
+  constructor(store: PermitStore, user: StoreUser, queue: FairQueue) {
     this.#store = store;
-    this.#clock = clock;
-    this.#reserve = reserve;
+    this.#user = user;
     this.#queue = queue;
   }
 
-  /** The mean time from a permit to its response. */
-  get roundTripMs(): number {
-    return this.#roundTripMs;
+  /** Calls of priority 9 wait for what the others wait for. */
+  noPermitUntil(isLast: boolean): number {
+    return isLast || !this.noPermit.isLast ? this.noPermit.until : -Infinity;
   }
 
   addRoundTrip(roundTripMs: number): void {
     this.#responses += 1;
-    this.#roundTripMs += (roundTripMs - this.#roundTripMs) / Math.min(averagedCalls, this.#responses);
+    this.roundTripMs += (roundTripMs - this.roundTripMs) / Math.min(averagedCalls, this.#responses);
   }
 
   /** Drops the forecasts: permits, limits or a pause have changed. */
@@ -171,22 +164,23 @@ export class Forecasts {
   }
 
   #departure(isLast: boolean, position: number, now: number): Departure {
-    const others = isLast ? this.#queue.waitingOthers() : Infinity;
-    const startedAt = this.#clock();
+    const { clock, reserve } = this.#user;
+    const others = isLast ? this.#queue.sizeOfClass(false) : Infinity;
+    const startedAt = clock();
     let made = this.#byClass.get(isLast);
     if (!made || now >= made.freshUntil || Math.abs(others - made.others) > freshShare * made.others) {
-      made = new Forecast(this.#store.known(now), others, this.#reserve(), this.#roundTripMs, now);
+      made = new Forecast(this.#store.known(now), others, reserve(), this.roundTripMs, now);
       this.#byClass.set(isLast, made);
     }
     const departure = made.departure(position);
-    made.freshUntil += freshTimes * (this.#clock() - startedAt);
+    made.freshUntil += freshTimes * (clock() - startedAt);
     return departure;
   }
 
   /** The time until the call at `position` (1 is the next) leaves, if those of priority 9 before it come after the others. */
   waitMs(isLast: boolean, position: number, now: number): number {
     const { at } = this.#departure(isLast, position, now);
-    return Math.max(now, at, this.#queue.noPermitUntil(isLast)) - now;
+    return Math.max(now, at, this.noPermitUntil(isLast)) - now;
   }
 
   expectedWait(isLast: boolean, position: number, now: number): ExpectedWait {

@@ -33,11 +33,8 @@ export interface RateLimiterOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** The options that hold for the calls of one client, whatever limiter it has. */
-export type QueueBounds = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued">;
-
-/** The options with which a client keeps the limiter that it has. */
-export type KeepingOptions = QueueBounds & Pick<RateLimiterOptions, "reserve">;
+/** The options with which a client keeps the limiter that it has. The first two hold for its own calls. */
+export type KeepingOptions = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued" | "reserve">;
 
 const windowSchema = z.object({
   limit: optionTypes.positiveCount,

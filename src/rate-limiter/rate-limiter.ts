@@ -4,7 +4,6 @@ import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.
 import { AdaptiveRate } from "./adaptive-rate.ts";
 import { defaultPriority, Dispatcher } from "./dispatcher.ts";
 import type { Permit, PermitRequest } from "./fair-queue.ts";
-import type { PermitRefusal } from "./forecast.ts";
 import { parseLimiterOptions, type RateLimiterOptions } from "./limiter-options.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./limiter-snapshot.ts";
 import { keptPermits } from "./reserve.ts";
@@ -75,7 +74,8 @@ export class RateLimiter {
   #reserve: number | undefined;
 
   constructor(options: RateLimiterOptions = {}) {
-    const { windows, clock, snapshot, store, reserve, maxWaitMs, maxQueued } = parseLimiterOptions(options);
+    const { windows, clock, snapshot, store, reserve, ...bounds } = parseLimiterOptions(options);
+    const { maxWaitMs = Infinity, maxQueued = Infinity } = bounds;
     const restored = snapshot && restore(snapshot, clock());
     this.#reserve = reserve;
     this.#clock = clock;
@@ -98,14 +98,9 @@ export class RateLimiter {
     return await this.#dispatcher.enqueue(request);
   }
 
-  /** @internal Why a call is refused that finds the queue full; undefined if it may ask for a permit. */
-  fullQueue(priority = defaultPriority, maxQueued?: number): PermitRefusal | undefined {
-    return this.#dispatcher.fullQueue(priority, maxQueued);
-  }
-
-  /** @internal Why a call is refused that may not wait long enough; undefined if it may ask for a permit. */
-  longWait(request: PermitRequest): PermitRefusal | undefined {
-    return this.#dispatcher.longWait(request);
+  /** @internal The queue of the calls, for what they ask it before they ask for a permit. */
+  get dispatcher(): Dispatcher {
+    return this.#dispatcher;
   }
 
   /** @internal The `reserve` that was set, not the default. */
@@ -116,7 +111,10 @@ export class RateLimiter {
   /** @internal Another limiter counts from now on: the calls that wait here ask it, with what is left of their bounds. */
   moveTo(limiter: RateLimiter): void {
     for (const { deadlineAt, request, resolve, tellWait: onWait } of this.#dispatcher.leaveAll()) {
-      const [maxWaitMs, position] = [Math.max(0, deadlineAt - this.#clock()), limiter.takePosition()];
+      const [maxWaitMs, position] = [
+        Math.max(0, deadlineAt - this.#clock()),
+        limiter.dispatcher.takePosition(),
+      ];
       resolve(limiter.acquire({ ...request, maxWaitMs, deadlineInMs: undefined, position, onWait }));
     }
   }
@@ -129,16 +127,6 @@ export class RateLimiter {
       );
     this.#reserve = reserve;
     this.#dispatcher.serve();
-  }
-
-  /** @internal The position in the queue of a call that waits for another call first: for `acquire`. */
-  takePosition(): number {
-    return this.#dispatcher.takePosition();
-  }
-
-  /** @internal Counts such a call as waiting, for `maxQueued`, until the returned function is called. */
-  callAhead(priority = defaultPriority): () => void {
-    return this.#dispatcher.callAhead(priority);
   }
 
   /** @internal What users are told while a `store` is unavailable. */

@@ -49,7 +49,7 @@ function refuseLongWait({ client, options, request }: Call): void {
   // When the earlier write to its contact has ended, there may be a permit.
   if (client.turns.before(request.contacts)) return;
   const { deadlineMs: deadlineInMs, maxWaitMs, priority } = options;
-  const refusal = client.limiter.current?.longWait({ client, priority, maxWaitMs, deadlineInMs });
+  const refusal = client.limiter.current?.dispatcher.longWait({ client, priority, maxWaitMs, deadlineInMs });
   if (refusal) throw permitError(refusal);
 }
 

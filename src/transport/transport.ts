@@ -65,7 +65,7 @@ export class Transport {
   refuseFullQueue(...options: readonly unknown[]): void {
     const priority =
       options.map(namedPriority).find((named) => named !== undefined) ?? this.#settings.call.priority;
-    const full = this.client.limiter.current?.fullQueue(priority, this.#settings.maxQueued);
+    const full = this.client.limiter.current?.dispatcher.fullQueue(priority, this.#settings.maxQueued);
     if (full) throw permitError(full);
   }
 

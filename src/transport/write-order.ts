@@ -19,11 +19,11 @@ export function inOrder(send: Send): Send {
 /** The call takes its position in the queue of the rate limit before it waits. */
 async function sendAfter(before: Promise<unknown>, call: Call, send: Send): Promise<ApiResponse> {
   const { client, context, options, settings, stop } = call;
-  const limiter = client.limiter.current;
+  const queue = client.limiter.current?.dispatcher;
   const waitsSince = performance.now();
   settings.observer.report(context, { attempt: 1 }, "waits for an earlier write to the same contact");
-  call.position = limiter?.takePosition();
-  const endAhead = limiter?.callAhead(options.priority);
+  call.position = queue?.takePosition();
+  const endAhead = queue?.callAhead(options.priority);
   try {
     await untilAborted(before, stop.signal);
   } finally {

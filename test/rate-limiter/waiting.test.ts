@@ -333,7 +333,7 @@ describe("a bound on waiting", () => {
   it("rejects a call at once if `maxQueued` others wait already that go before it, but never one that got a 429 or had its position before", async () => {
     const { time, limiter, log, call } = start({ ...oneASecond, maxQueued: 1 });
     await time.run(() => {
-      const position = limiter.takePosition();
+      const position = limiter.dispatcher.takePosition();
       call("first");
       call("row", { priority: 9 });
       call("second");
@@ -361,16 +361,22 @@ describe("a bound on waiting", () => {
     const { limiter, call } = start({ ...oneASecond, maxQueued: 1 });
     (await limiter.acquire()).release("responded");
     // It is not known yet that there is no permit.
-    expect(limiter.fullQueue(5, 0)).toBeUndefined();
+    expect(limiter.dispatcher.fullQueue(5, 0)).toBeUndefined();
     await expect(limiter.acquire({ maxWaitMs: 0 })).rejects.toThrow(RateLimitWaitError);
-    expect(limiter.fullQueue(5, 0)).toMatchObject({ waitMs: 1_006 });
+    expect(limiter.dispatcher.fullQueue(5, 0)).toMatchObject({ waitMs: 1_006 });
     call("waits");
 
     const message = "No permit. The queue is full: `maxQueued` is 1.";
     const refusal = { message, waitMs: Math.ceil(2 * 1_005.5) };
-    expect([limiter.fullQueue(), limiter.fullQueue(9)]).toMatchObject([refusal, refusal]);
+    expect([limiter.dispatcher.fullQueue(), limiter.dispatcher.fullQueue(9)]).toMatchObject([
+      refusal,
+      refusal,
+    ]);
     // Of its priority, or a higher one.
-    expect([limiter.fullQueue(4), limiter.fullQueue(5, 2)]).toEqual([undefined, undefined]);
+    expect([limiter.dispatcher.fullQueue(4), limiter.dispatcher.fullQueue(5, 2)]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 
   it("has the expected wait in the error for a full queue, and reports no wait to the call", async () => {
