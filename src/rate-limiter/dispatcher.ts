@@ -43,7 +43,7 @@ export class Dispatcher {
     this.#bounds = bounds;
     this.#forecasts = new Forecasts(store, user, this.#queue);
     this.#clock = user.clock;
-    this.#burst = Math.min(...user.windows.map(({ limit }) => limit));
+    this.#burst = Math.min(...user.log.windows.map(({ limit }) => limit));
   }
 
   get queued(): number {

@@ -66,7 +66,7 @@ class Forecast {
     const least = Math.min(...Array.from({ length: slots }, (_, slot) => usedIn(slot + 1) - usedIn(slot)));
     this.#othersMs = countedMs / (slots * least);
     this.#callsPerRound =
-      others === Infinity ? longest : longest - keptPermits([longest], [slots * least], reserve)[0]!;
+      others === Infinity ? longest : longest - keptPermits(longest, slots * least, reserve);
     this.#nextDeparture = { at: startAt, limitingWindow: undefined };
     this.#departures = [this.#nextDeparture];
   }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type AdaptiveRate, longestPauseMs } from "./adaptive-rate.ts";
-import { arrivalGraceMs, type CountedPermit, type SlidingWindowLog } from "./sliding-window-log.ts";
+import { arrivalGraceMs, type SlidingWindowLog } from "./sliding-window-log.ts";
 
 /** The count of a limiter as plain JSON, to give to the next one after a restart. All times are times of day. */
 export interface RateLimiterSnapshot {
@@ -47,18 +47,11 @@ export function joinedSnapshot(snapshots: readonly RateLimiterSnapshot[]): RateL
   };
 }
 
-/** The state with which a limiter begins after a restart. */
-export interface RestoredLimiter {
-  readonly permits: readonly CountedPermit[];
-  readonly rateFactor: number;
-  readonly pausedUntil: number;
-}
-
 /**
  * Carries the count over. A clock that was set back in between counts as if no time had passed. No time is further ahead than
  * a limiter sets one: a file may hold any (D130).
  */
-export function restore(snapshot: RateLimiterSnapshot, now: number): RestoredLimiter {
+export function restore(snapshot: RateLimiterSnapshot, now: number) {
   const { takenAt, share } = snapshot;
   const elapsedMs = Math.max(0, Date.now() - takenAt);
   const onClock = (time: number, longestMs: number): number =>

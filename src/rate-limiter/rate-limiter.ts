@@ -7,7 +7,8 @@ import type { Permit, PermitRequest } from "./fair-queue.ts";
 import { parseLimiterOptions, type RateLimiterOptions } from "./limiter-options.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./limiter-snapshot.ts";
 import { keptPermits } from "./reserve.ts";
-import { MemoryStore, type PermitStore } from "./store.ts";
+import { SlidingWindowLog } from "./sliding-window-log.ts";
+import { memoryStore, type PermitStore } from "./store.ts";
 
 const defaultReserve = 0.1;
 
@@ -68,6 +69,8 @@ export interface EstimateOptions {
 export class RateLimiter {
   readonly #clock: () => number;
   readonly #rate: AdaptiveRate;
+  /** The permits of this process. */
+  readonly #log: SlidingWindowLog;
   readonly #store: PermitStore;
   readonly #dispatcher: Dispatcher;
   /** The share of each window that priority 9 leaves to the others; undefined: the default. */
@@ -80,15 +83,15 @@ export class RateLimiter {
     this.#reserve = reserve;
     this.#clock = clock;
     this.#rate = new AdaptiveRate(windows, restored);
+    this.#log = new SlidingWindowLog(windows, restored?.permits);
     const storeUser = {
-      windows,
-      restoredPermits: restored?.permits ?? [],
+      log: this.#log,
       rate: this.#rate,
       clock,
       reserve: () => this.#reserve ?? defaultReserve,
       onChange: () => this.#dispatcher.serve(),
     };
-    this.#store = store ? store.open(storeUser) : new MemoryStore(storeUser);
+    this.#store = store ? store.open(storeUser) : memoryStore(storeUser);
     this.#dispatcher = new Dispatcher(this.#store, storeUser, { maxWaitMs, maxQueued });
   }
 
@@ -146,7 +149,7 @@ export class RateLimiter {
   refused(retryAfterMs?: number): void {
     const now = this.#clock();
     this.#rate.refused(now, retryAfterMs);
-    this.#store.tell("refused", now);
+    this.#store.tell?.("refused", now);
     this.#dispatcher.serve();
   }
 
@@ -160,32 +163,33 @@ export class RateLimiter {
   succeeded(): void {
     if (this.#rate.factor === 1) return;
     this.#rate.succeeded();
-    this.#store.tell("succeeded", this.#clock());
+    this.#store.tell?.("succeeded", this.#clock());
     this.#dispatcher.serve();
   }
 
   /** @internal Resolves when a `store` knows of all calls that have ended, or has failed. */
   async settled(): Promise<void> {
-    await this.#store.settled();
+    await this.#store.settled?.();
   }
 
   /** The permits in use, the waiting calls, and the rest of a pause; with a `store`, as of its last reply. */
   usage(): RateLimiterUsage {
     const now = this.#clock();
-    const { log, ownLog, limits } = this.#store.known(now);
+    const { log, limits } = this.#store.known(now);
     const used = log.used(now);
     const freeInMs = log.availableInMs(now, limits);
-    const reserve = keptPermits(limits, log.usedByOthers(now), this.#reserve ?? defaultReserve);
+    const usedByOthers = log.usedByOthers(now);
+    const reserve = this.#reserve ?? defaultReserve;
     return {
       windows: log.windows.map(({ limit, intervalMs }, index) => ({
         limit,
         intervalMs,
         used: used[index]!,
-        reserve: reserve[index]!,
+        reserve: keptPermits(limits[index]!, usedByOthers[index]!, reserve),
         freeInMs: Math.ceil(freeInMs[index]!),
       })),
       queued: this.#dispatcher.queued,
-      inFlight: ownLog.inFlight,
+      inFlight: this.#log.inFlight,
       pausedMs: Math.ceil(this.#rate.pausedMs(now)),
     };
   }
@@ -208,8 +212,7 @@ export class RateLimiter {
    * ```
    */
   snapshot(): RateLimiterSnapshot {
-    const now = this.#clock();
-    return takeSnapshot(this.#store.known(now).ownLog, this.#rate, now);
+    return takeSnapshot(this.#log, this.#rate, this.#clock());
   }
 }
 

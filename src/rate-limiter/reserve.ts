@@ -10,21 +10,15 @@ export const paceSteps = 24;
 export const longestPaces = 10;
 
 /**
- * The permits of each window that priority 9 leaves to the others, those that they use included: a share of it, or what
+ * The permits of a window that priority 9 leaves to the others, those that they use included: a share of it, or what
  * they used within the last window and a tenth more. One permit always remains for priority 9.
  */
-export function keptPermits(
-  limits: readonly number[],
-  usedByOthers: readonly number[],
-  reserve: number,
-): number[] {
-  if (reserve === 0) return limits.map(() => 0);
-  return limits.map((limit, index) => {
-    // A product such as 0.07 · 100 is not exact.
-    const share = Math.ceil(reserve * limit - 1e-9);
-    const demand = Math.ceil((usedByOthers[index]! * 11) / 10);
-    return Math.min(limit - 1, Math.max(share, demand));
-  });
+export function keptPermits(limit: number, usedByOthers: number, reserve: number): number {
+  if (reserve === 0) return 0;
+  // A product such as 0.07 · 100 is not exact.
+  const share = Math.ceil(reserve * limit - 1e-9);
+  const demand = Math.ceil((usedByOthers * 11) / 10);
+  return Math.min(limit - 1, Math.max(share, demand));
 }
 
 /** The permits that may be taken now; if not all, the wait for the next, and the window that has one last. */
@@ -56,7 +50,7 @@ export class Allowance {
     this.#limits = limits;
     if (reserve === 0) return;
     const usedByOthers = log.usedByOthers(now);
-    const kept = keptPermits(limits, usedByOthers, reserve);
+    const kept = limits.map((limit, index) => keptPermits(limit, usedByOthers[index]!, reserve));
     this.#limits = limits.map((limit, index) => limit - Math.max(0, kept[index]! - usedByOthers[index]!));
     this.#nextLeavesInMs = log.nextLeavesInMs(now);
     if (usedByOthers.at(-1)! > 0) this.#share = limits.at(-1)! - kept.at(-1)!;

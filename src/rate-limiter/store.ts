@@ -1,7 +1,6 @@
-import type { RateLimitWindow } from "../errors.ts";
 import type { AdaptiveRate } from "./adaptive-rate.ts";
 import { Allowance } from "./reserve.ts";
-import { type CountedPermit, type Release, SlidingWindowLog } from "./sliding-window-log.ts";
+import type { Release, SlidingWindowLog } from "./sliding-window-log.ts";
 
 /** A count that several processes share: give a `RateLimiter` what `redisRateLimitStore` of `audience-sdk/redis` gives. */
 export interface RateLimitStore {
@@ -17,9 +16,8 @@ export interface RateLimitStore {
 
 /** The limiter that uses a store. */
 export interface StoreUser {
-  readonly windows: readonly RateLimitWindow[];
-  /** Permits from the limiter's snapshot that still count. */
-  readonly restoredPermits: readonly CountedPermit[];
+  /** The permits of this process, at first those from the limiter's snapshot. */
+  readonly log: SlidingWindowLog;
   readonly rate: AdaptiveRate;
   readonly clock: () => number;
   /** The share of each window that priority 9 leaves to the others. */
@@ -45,65 +43,44 @@ export interface Reply {
   readonly refusal?: string | undefined;
 }
 
-/** The count as this process knows it, for usage, estimates and snapshots. */
+/** The count as this process knows it, for usage and estimates. */
 export interface Known {
-  /** All permits that count, those of other processes too. Not to be changed, as `ownLog`. */
+  /** All permits that count, those of other processes too. Not to be changed. */
   readonly log: SlidingWindowLog;
-  /** The permits of this process: a snapshot carries them over. */
-  readonly ownLog: SlidingWindowLog;
   /** The limits in force from `startAt` on: less than those of the windows after a 429, or without a shared store. */
   readonly limits: readonly number[];
   /** When the next permit can be given at the soonest: now, or the end of a pause. */
   readonly startAt: number;
 }
 
-/** Where permits come from: the memory of this process, or a store that several processes share. */
+/** Where permits come from: the memory of this process, or a store that several processes share, which has the optional parts. */
 export interface PermitStore {
-  /** What users are told while a shared store is unavailable and this process goes on alone. */
-  readonly warning: string | undefined;
   /** Permits for the calls at the head of the queue: at once where it needs to ask nobody. Never rejects. */
   take(ask: Ask, now: number): Reply | Promise<Reply>;
   known(now: number): Known;
-  /** The limiter's rate has changed, which a shared store reports to the other processes. */
-  tell(change: "refused" | "succeeded", now: number): void;
-  /** Resolves when a shared store has all that was reported so far, or has failed. */
-  settled(): Promise<void>;
+  /** What users are told while the store is unavailable and this process goes on alone. */
+  readonly warning?: string | undefined;
+  /** The limiter's rate has changed: the store reports it to the other processes. */
+  tell?(change: "refused" | "succeeded", now: number): void;
+  /** Resolves when the store has all that was reported so far, or has failed. */
+  settled?(): Promise<void>;
 }
 
-export class MemoryStore implements PermitStore {
-  readonly warning = undefined;
-  readonly #log: SlidingWindowLog;
-  readonly #user: StoreUser;
-
-  constructor(user: StoreUser) {
-    this.#user = user;
-    this.#log = new SlidingWindowLog(user.windows, user.restoredPermits);
-  }
-
-  take({ calls, isLast }: Ask, now: number): Reply {
-    const { onChange, rate, reserve } = this.#user;
-    const pausedMs = rate.pausedMs(now);
-    if (pausedMs > 0) return { permits: [], waitMs: pausedMs };
-    const allowance = new Allowance(this.#log, rate.limits(), isLast ? reserve() : 0, now);
-    return allowance.takeAll(calls, now, () => {
-      const permit = this.#log.take({ isLast, id: "" }, now);
-      return (use, releasedAt) => {
-        this.#log.release(permit, use, releasedAt);
-        onChange();
-      };
-    });
-  }
-
-  known(now: number): Known {
-    const { rate } = this.#user;
-    return { log: this.#log, ownLog: this.#log, limits: rate.limits(), startAt: now + rate.pausedMs(now) };
-  }
-
-  tell(): void {
-    // The rate is of this process alone: no store reports it.
-  }
-
-  async settled(): Promise<void> {
-    // No report is under way.
-  }
+/** The permits of this process alone. */
+export function memoryStore({ log, rate, reserve, onChange }: StoreUser): PermitStore {
+  return {
+    take({ calls, isLast }, now) {
+      const pausedMs = rate.pausedMs(now);
+      if (pausedMs > 0) return { permits: [], waitMs: pausedMs };
+      const allowance = new Allowance(log, rate.limits(), isLast ? reserve() : 0, now);
+      return allowance.takeAll(calls, now, () => {
+        const permit = log.take({ isLast, id: "" }, now);
+        return (use, releasedAt) => {
+          log.release(permit, use, releasedAt);
+          onChange();
+        };
+      });
+    },
+    known: (now) => ({ log, limits: rate.limits(), startAt: now + rate.pausedMs(now) }),
+  };
 }

@@ -1,8 +1,8 @@
 import { Allowance } from "../rate-limiter/reserve.ts";
-import { type Release, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
+import { type CountedPermit, type Release, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
 import type { Ask, Known, PermitStore, RateLimitStore, Reply, StoreUser } from "../rate-limiter/store.ts";
 import type { ScriptReply, ScriptRequest } from "./permit-script.ts";
-import { countElsewhere, type PermitsElsewhere, spreadElsewhere } from "./permits-elsewhere.ts";
+import { permitsElsewhere } from "./permits-elsewhere.ts";
 import { inBackground, type RunScript } from "./redis-client.ts";
 import { Unreported } from "./unreported-permits.ts";
 
@@ -14,7 +14,7 @@ const maxPerRequest = 100;
 interface LastReply {
   readonly at: number;
   readonly data: string;
-  readonly elsewhere: readonly PermitsElsewhere[];
+  readonly elsewhere: readonly CountedPermit[];
 }
 
 interface Outage {
@@ -32,7 +32,6 @@ export class RedisPermits implements PermitStore {
   readonly #settings: Omit<RateLimitStore, "open">;
   readonly #user: StoreUser;
   readonly #windows: ScriptRequest["windows"];
-  readonly #ownLog: SlidingWindowLog;
   readonly #unreported = new Unreported();
   readonly #name = crypto.randomUUID();
   #isBeating = false;
@@ -44,22 +43,21 @@ export class RedisPermits implements PermitStore {
     this.#runScript = runScript;
     this.#settings = settings;
     this.#user = user;
-    this.#ownLog = new SlidingWindowLog(user.windows, user.restoredPermits);
-    const { countedMs } = this.#ownLog;
-    this.#windows = user.windows.map((window, index) => ({ ...window, countedMs: countedMs[index]! }));
-    this.#unreported.addPermits(user.restoredPermits.map(({ id }) => id));
+    const { countedMs, windows } = user.log;
+    this.#windows = windows.map((window, index) => ({ ...window, countedMs: countedMs[index]! }));
+    this.#unreported.addPermits(this.#ownPermits(user.clock()));
   }
 
   take(ask: Ask, now: number): Reply | Promise<Reply> {
     this.#keepBeating();
     const refusal = this.#outageRefusal;
     if (refusal !== undefined) return { permits: [], waitMs: retryIntervalMs, refusal };
-    const { rate, reserve } = this.#user;
+    const { log, rate, reserve } = this.#user;
     const pausedMs = rate.pausedMs(now);
     if (pausedMs > 0) return { permits: [], waitMs: pausedMs };
     if (!this.#outage) return this.#takeFromRedis(ask);
     const { calls, isLast } = ask;
-    const allowance = new Allowance(this.#ownLog, this.#localLimits, isLast ? reserve() : 0, now);
+    const allowance = new Allowance(log, this.#localLimits, isLast ? reserve() : 0, now);
     return allowance.takeAll(calls, now, () => this.#hold(crypto.randomUUID(), isLast, now));
   }
 
@@ -78,9 +76,10 @@ export class RedisPermits implements PermitStore {
 
   /** A permit that is in flight from now on. */
   #hold(id: string, isLast: boolean, now: number): Release {
-    const permit = this.#ownLog.take({ isLast, id }, now);
+    const { log } = this.#user;
+    const permit = log.take({ isLast, id }, now);
     return (use, releasedAt) => {
-      this.#ownLog.release(permit, use, releasedAt);
+      log.release(permit, use, releasedAt);
       this.#unreported.addPermits([id]);
       this.#write();
       if (this.#outage) this.#user.onChange();
@@ -88,11 +87,11 @@ export class RedisPermits implements PermitStore {
   }
 
   known(now: number): Known {
-    const { rate } = this.#user;
+    const { log, rate } = this.#user;
     const startAt = now + (this.#outageRefusal === undefined ? rate.pausedMs(now) : retryIntervalMs);
-    const [ownLog, isAlone] = [this.#ownLog, this.warning !== undefined];
-    if (isAlone) return { ownLog, log: ownLog, limits: this.#localLimits, startAt };
-    return { ownLog, log: this.#withElsewhere(now), limits: rate.limits(), startAt };
+    if (this.warning !== undefined) return { log, limits: this.#localLimits, startAt };
+    const permits = [...log.permits(now), ...(this.#lastReply?.elsewhere ?? [])];
+    return { log: new SlidingWindowLog(log.windows, permits), limits: rate.limits(), startAt };
   }
 
   /** Redis is told of successes with the next request, and of a refusal at once. */
@@ -121,7 +120,7 @@ export class RedisPermits implements PermitStore {
     if (!this.#outage) return undefined;
     const message = `The rate limit store is unavailable: ${this.#outage.reason}.`;
     if (onUnavailable === "reject") return message;
-    if (this.#user.windows.every(({ limit }) => limit * localShare >= 1)) return undefined;
+    if (this.#user.log.windows.every(({ limit }) => limit * localShare >= 1)) return undefined;
     return `${message} \`localShare\` of a limit is less than one permit.`;
   }
 
@@ -129,12 +128,8 @@ export class RedisPermits implements PermitStore {
     return this.#user.rate.limits(this.#settings.localShare);
   }
 
-  /** The permits of this process, and those of other processes as Redis last counted them. */
-  #withElsewhere(now: number): SlidingWindowLog {
-    const reply = this.#lastReply;
-    if (!reply) return this.#ownLog;
-    const elsewhere = reply.elsewhere.flatMap((permits) => spreadElsewhere(permits, reply.at));
-    return new SlidingWindowLog(this.#windows, [...this.#ownLog.permits(now), ...elsewhere]);
+  #ownPermits(now: number): string[] {
+    return this.#user.log.permits(now).map(({ id }) => id);
   }
 
   /** From the first call on, until the limiter is garbage-collected: for leases, the count of the others, and the end of an outage. */
@@ -171,7 +166,7 @@ export class RedisPermits implements PermitStore {
   /** Sends one request to Redis; undefined if it is unavailable. */
   async #request(ids: readonly string[] = [], isLast = false): Promise<Reply | undefined> {
     const sentAt = this.#user.clock();
-    const { failed, ...report } = this.#unreported.report(this.#ownLog, sentAt);
+    const { failed, ...report } = this.#unreported.report(this.#user.log, sentAt);
     const [{ leaseMs }, reserve] = [this.#settings, this.#user.reserve()];
     const request = { windows: this.#windows, leaseMs, ...report, process: this.#name, ids, isLast, reserve };
     // Redis may carry out a late request after newer ones, or not at all.
@@ -189,16 +184,16 @@ export class RedisPermits implements PermitStore {
   }
 
   #onReply({ ids, isLast, leaseMs }: ScriptRequest, reply: ScriptReply, sentAt: number): Reply {
-    const { clock, rate } = this.#user;
+    const { clock, log, rate } = this.#user;
     const now = clock();
     const hasLostData = this.#lastReply !== undefined && this.#lastReply.data !== reply.data;
     const granted = ids.slice(0, reply.granted);
     // A Redis that has lost data first gets the permits of this process; a suspended process has lost its leases; and a 429
     // may have come meanwhile.
     const isVoid = hasLostData || now > sentAt + leaseMs / 2 || rate.pausedMs(now) > 0;
-    if (hasLostData) this.#unreported.addPermits(this.#ownLog.permits(now).map(({ id }) => id));
+    if (hasLostData) this.#unreported.addPermits(this.#ownPermits(now));
     const permits = isVoid ? [] : granted.map((id) => this.#hold(id, isLast, now));
-    this.#lastReply = { at: now, data: reply.data, elsewhere: countElsewhere(reply, this.#ownLog, now) };
+    this.#lastReply = { at: now, data: reply.data, elsewhere: permitsElsewhere(reply, log, now) };
     const isBack = this.#outage?.isEnding === true;
     this.#outage = this.#outage && !isBack ? { ...this.#outage, isEnding: true } : undefined;
     // A reply from before the report of a 429 does not know of it.

@@ -2,7 +2,7 @@
 // methods.
 import { AudienceClient, RateLimiter, type RateLimitStore, write } from "audience-sdk";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { MemoryStore, type Reply } from "../../src/rate-limiter/store.ts";
+import { memoryStore, type Reply } from "../../src/rate-limiter/store.ts";
 import { spend } from "./virtual-time.ts";
 
 /**
@@ -11,7 +11,7 @@ import { spend } from "./virtual-time.ts";
  */
 function countingLimiter(
   options: ConstructorParameters<typeof RateLimiter>[0] = {},
-  tells: (reply: Reply) => Reply | Promise<Reply> = (reply) => reply,
+  tells = (reply: Reply | Promise<Reply>) => reply,
 ) {
   const asked = { takes: 0, estimates: 0, restored: [] as string[] };
   const store: RateLimitStore = {
@@ -19,17 +19,14 @@ function countingLimiter(
     localShare: 1,
     leaseMs: 10_000,
     open(user) {
-      const memory = new MemoryStore(user);
-      asked.restored = user.restoredPermits.map(({ id }) => id);
+      const memory = memoryStore(user);
+      asked.restored = user.log.permits(0).map(({ id }) => id);
       return {
-        warning: undefined,
         take(ask, now) {
           asked.takes += 1;
           return tells(memory.take(ask, now));
         },
         known: (now) => ((asked.estimates += 1), memory.known(now)),
-        tell: () => memory.tell(),
-        settled: () => memory.settled(),
       };
     },
   };
