@@ -1,3 +1,4 @@
+import { firstIndex } from "./first-index.ts";
 import { lastPriority } from "./reserve.ts";
 import type { PermitUse } from "./sliding-window-log.ts";
 
@@ -66,7 +67,6 @@ export function levelOf(priority: number, isRequeued: boolean): number {
 export class FairQueue {
   /** The clients that wait at each level, the next one first: a Map keeps the order of insertion. */
   readonly #levels = Array.from({ length: lastLevels.last + 1 }, () => new Map<object, Waiter[]>());
-  readonly #levelSizes = this.#levels.map(() => 0);
 
   get size(): number {
     return this.sizeUpTo(lastLevels.last);
@@ -84,10 +84,8 @@ export class FairQueue {
   add(waiter: Waiter): void {
     const level = this.#level(waiter);
     const queue = level.get(waiter.client) ?? [];
-    // A new waiter goes nearly always to the end.
-    queue.splice(queue.findLastIndex(({ position }) => position < waiter.position) + 1, 0, waiter);
+    queue.splice(indexOf(queue, waiter), 0, waiter);
     level.set(waiter.client, queue);
-    this.#levelSizes[waiter.level]! += 1;
   }
 
   remove(waiter: Waiter): void {
@@ -95,7 +93,6 @@ export class FairQueue {
     const queue = level.get(waiter.client)!; // it waits there
     queue.splice(indexOf(queue, waiter), 1);
     if (queue.length === 0) level.delete(waiter.client);
-    this.#levelSizes[waiter.level]! -= 1;
   }
 
   get head(): Waiter | undefined {
@@ -111,29 +108,28 @@ export class FairQueue {
     level.set(waiter.client, queue);
   }
 
-  /** The number of calls at a level and those before it. */
-  sizeUpTo(level: number): number {
+  /**
+   * The number of calls up to a level: all of those before it, and of its own those up to a client's turn, which it takes with
+   * the others, so that each has at most as many.
+   */
+  sizeUpTo(level: number, turn = Infinity): number {
     let sum = 0;
-    for (let at = 0; at <= level; at += 1) sum += this.#levelSizes[at]!;
+    for (let at = 0; at <= level; at += 1)
+      for (const { length } of this.#levels[at]!.values())
+        sum += at === level ? Math.min(length, turn) : length;
     return sum;
   }
 
   /** The number of calls up to this one. */
   positionOf(waiter: Waiter): number {
     const queue = this.#level(waiter).get(waiter.client)!; // it waits there
-    return this.#sizeUpToTurn(waiter.level, indexOf(queue, waiter) + 1);
+    return this.sizeUpTo(waiter.level, indexOf(queue, waiter) + 1);
   }
 
   /** The position of a call that the client would add. */
   nextPosition(client: object, level: number): number {
     const length = this.#levels[level]!.get(client)?.length ?? 0; // as in `#level`
-    return this.#sizeUpToTurn(level, length + 1) + 1;
-  }
-
-  /** The number of calls up to a client's turn at a level: it takes turns with the others, so each has at most as many. */
-  #sizeUpToTurn(level: number, turn: number): number {
-    const ofThisLevel = [...this.#levels[level]!.values()].map(({ length }) => Math.min(length, turn));
-    return ofThisLevel.reduce((sum, length) => sum + length, this.sizeUpTo(level - 1));
+    return this.sizeUpTo(level, length + 1) + 1;
   }
 
   #level({ level }: Waiter): Map<object, Waiter[]> {
@@ -143,11 +139,5 @@ export class FairQueue {
 
 /** The index of a call among those of its client, which are in the order of their positions. */
 function indexOf(queue: readonly Waiter[], { position }: Waiter): number {
-  let [from, to] = [0, queue.length - 1];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (queue[middle]!.position < position) from = middle + 1;
-    else to = middle;
-  }
-  return from;
+  return firstIndex(queue, (waiter) => waiter.position < position);
 }

@@ -44,18 +44,13 @@ const windowSchema = z.object({
 /** A rate limit store is known by `leaseMs`: a checkpoint has an `open`, too. */
 const isStore = (value: unknown): boolean => hasMethods(value, "open") && "leaseMs" in value;
 
-const storeOption = optionThat<RateLimitStore>(
-  "a rate limit store, as `redisRateLimitStore(redis)` gives",
-  isStore,
-);
-
 export const limiterOptionsSchema = z
   .strictObject({
     windows: z.array(windowSchema).min(1),
     reserve: numberThat("a number from 0 to 0.9", (value) => value >= 0 && value <= 0.9),
     maxWaitMs: optionTypes.waitMs,
     maxQueued: optionTypes.countOrAll,
-    store: storeOption,
+    store: optionThat<RateLimitStore>("a rate limit store, as `redisRateLimitStore(redis)` gives", isStore),
     snapshot: limiterSnapshotSchema,
     clock: optionThat<() => number>(
       "a function that returns milliseconds, as `() => performance.now()`",

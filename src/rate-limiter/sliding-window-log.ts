@@ -1,4 +1,5 @@
 import type { RateLimitWindow } from "../errors.ts";
+import { firstIndex } from "./first-index.ts";
 
 /** How a permit was used. */
 export type PermitUse =
@@ -150,13 +151,7 @@ export class SlidingWindowLog {
 
 /** The index of the first response that a window counts. */
 function firstWithin(permits: readonly RespondedPermit[], countedMs: number, now: number): number {
-  let [from, to] = [0, permits.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (permits[middle]!.respondedAt + countedMs <= now) from = middle + 1;
-    else to = middle;
-  }
-  return from;
+  return firstIndex(permits, ({ respondedAt }) => respondedAt + countedMs <= now);
 }
 
 function countWithin(permits: readonly RespondedPermit[], countedMs: number, now: number): number {

@@ -359,24 +359,19 @@ describe("a bound on waiting", () => {
 
   it("is asked for beforehand by a call that would find the queue full", async () => {
     const { limiter, call } = start({ ...oneASecond, maxQueued: 1 });
+    const { dispatcher } = limiter;
     (await limiter.acquire()).release("responded");
     // It is not known yet that there is no permit.
-    expect(limiter.dispatcher.fullQueue(5, 0)).toBeUndefined();
+    expect(dispatcher.fullQueue(5, 0)).toBeUndefined();
     await expect(limiter.acquire({ maxWaitMs: 0 })).rejects.toThrow(RateLimitWaitError);
-    expect(limiter.dispatcher.fullQueue(5, 0)).toMatchObject({ waitMs: 1_006 });
+    expect(dispatcher.fullQueue(5, 0)).toMatchObject({ waitMs: 1_006 });
     call("waits");
 
     const message = "No permit. The queue is full: `maxQueued` is 1.";
     const refusal = { message, waitMs: Math.ceil(2 * 1_005.5) };
-    expect([limiter.dispatcher.fullQueue(), limiter.dispatcher.fullQueue(9)]).toMatchObject([
-      refusal,
-      refusal,
-    ]);
+    expect([dispatcher.fullQueue(), dispatcher.fullQueue(9)]).toMatchObject([refusal, refusal]);
     // Of its priority, or a higher one.
-    expect([limiter.dispatcher.fullQueue(4), limiter.dispatcher.fullQueue(5, 2)]).toEqual([
-      undefined,
-      undefined,
-    ]);
+    expect([dispatcher.fullQueue(4), dispatcher.fullQueue(5, 2)]).toEqual([undefined, undefined]);
   });
 
   it("has the expected wait in the error for a full queue, and reports no wait to the call", async () => {
