@@ -149,7 +149,7 @@ export class RateLimiter {
   refused(retryAfterMs?: number): void {
     const now = this.#clock();
     this.#rate.refused(now, retryAfterMs);
-    this.#store.tell?.("refused", now);
+    this.#store.tell("refused", now);
     this.#dispatcher.serve();
   }
 
@@ -163,13 +163,13 @@ export class RateLimiter {
   succeeded(): void {
     if (this.#rate.factor === 1) return;
     this.#rate.succeeded();
-    this.#store.tell?.("succeeded", this.#clock());
+    this.#store.tell("succeeded", this.#clock());
     this.#dispatcher.serve();
   }
 
   /** @internal Resolves when a `store` knows of all calls that have ended, or has failed. */
   async settled(): Promise<void> {
-    await this.#store.settled?.();
+    await this.#store.settled();
   }
 
   /** The permits in use, the waiting calls, and the rest of a pause; with a `store`, as of its last reply. */

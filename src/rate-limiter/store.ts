@@ -53,17 +53,17 @@ export interface Known {
   readonly startAt: number;
 }
 
-/** Where permits come from: the memory of this process, or a store that several processes share, which has the optional parts. */
+/** Where permits come from: the memory of this process, or a store that several processes share. */
 export interface PermitStore {
   /** Permits for the calls at the head of the queue: at once where it needs to ask nobody. Never rejects. */
   take(ask: Ask, now: number): Reply | Promise<Reply>;
   known(now: number): Known;
   /** What users are told while the store is unavailable and this process goes on alone. */
-  readonly warning?: string | undefined;
+  readonly warning: string | undefined;
   /** The limiter's rate has changed: the store reports it to the other processes. */
-  tell?(change: "refused" | "succeeded", now: number): void;
+  tell(change: "refused" | "succeeded", now: number): void;
   /** Resolves when the store has all that was reported so far, or has failed. */
-  settled?(): Promise<void>;
+  settled(): Promise<void>;
 }
 
 /** The permits of this process alone. */
@@ -82,5 +82,9 @@ export function memoryStore({ log, rate, reserve, onChange }: StoreUser): Permit
       });
     },
     known: (now) => ({ log, limits: rate.limits(), startAt: now + rate.pausedMs(now) }),
+    // No other process is told, and none can be away.
+    warning: undefined,
+    tell: () => {},
+    settled: async () => {},
   };
 }

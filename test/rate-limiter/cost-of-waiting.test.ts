@@ -22,6 +22,7 @@ function countingLimiter(
       const memory = memoryStore(user);
       asked.restored = user.log.permits(0).map(({ id }) => id);
       return {
+        ...memory,
         take(ask, now) {
           asked.takes += 1;
           return tells(memory.take(ask, now));
