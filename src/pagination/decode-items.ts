@@ -2,17 +2,18 @@ import { UndecodableResponse } from "../schema/response-values.ts";
 import { describeShape } from "../values/in-words.ts";
 import { isRecord } from "../values/predicates.ts";
 
-/** Decodes the items of a page. The first one without an id ends the decoding: `decodeItem` gives undefined for it. */
+/** Decodes the items of a page. The first one without an `id` ends the decoding: `decodeItem` gives undefined for it. */
 export function decodeItems<T>(
   items: readonly unknown[],
   decodeItem: (item: unknown) => T | undefined,
+  id: string,
   wayOut = "",
 ): T[] {
   return items.map((item, index) => {
     const decoded = decodeItem(item);
     if (decoded !== undefined) return decoded;
     throw new UndecodableResponse(
-      `item ${index} of its list has no id: it is ${describeShape(item)}.${wayOut}`,
+      `item ${index} of its list has no usable \`${id}\`: it is ${describeShape(item)}.${wayOut}`,
     );
   });
 }

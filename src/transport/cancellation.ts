@@ -17,6 +17,8 @@ export function cancellable(send: Send): Send {
     if (signal?.aborted) throw abortError(signal, call);
     if (!gate) refuseLongWait(call);
     if (!signal && !gate && deadlineMs === Infinity) return await send(call);
+    // Its logger may abort the signal at once.
+    const response = send(call);
     const cancel = (errorOf: () => AudienceError) => {
       if (call.isComplete || left.signal.aborted) return;
       if (call.inFlight) recordOutcome(call.context, call.inFlight);
@@ -28,7 +30,6 @@ export function cancellable(send: Send): Send {
       gate && onAbort(gate.stop, () => stop.abort(abortError(gate.stop, call))),
     ];
     const cancelDeadline = startTimer(() => cancel(() => deadlineError(call)), deadlineMs);
-    const response = send(call);
     try {
       return await untilAborted(response, left.signal);
     } finally {

@@ -43,6 +43,7 @@ export async function whenReady(
         // After the attempt of a row the next write to its contact may be sent.
         return await (gate ? client.turns.take(contacts, () => attempt(permit, key)) : attempt(permit, key));
     } catch (error) {
+      // After an attempt this changes nothing: the first release counts.
       permit.release("unsent");
       throw error;
     }

@@ -10,41 +10,45 @@ export class Turns {
 
   /** The ends of the turns for which a new one would wait; undefined if there are none. */
   before(keys: readonly string[]): Promise<unknown> | undefined {
-    return this.#earlierTurns(keys).before;
+    const ends = this.#chainsOf(keys).map(({ lastTurnEnd }) => lastTurnEnd);
+    return ends.length > 0 ? Promise.all(ends) : undefined;
   }
 
-  #earlierTurns(keys: readonly string[]) {
-    const chains = new Set(keys.flatMap((key) => this.#turnChains.get(key) ?? []));
-    const ends = [...chains].map(({ lastTurnEnd }) => lastTurnEnd);
-    return { chains, before: ends.length > 0 ? Promise.all(ends) : undefined };
+  #chainsOf(keys: readonly string[]): TurnChain[] {
+    return [...new Set(keys.flatMap((key) => this.#turnChains.get(key) ?? []))];
   }
 
   /** Takes a turn until the returned function is called. */
   hold(keys: readonly string[]): () => void {
     let endTurn = (): void => undefined;
-    void this.take(keys, () => new Promise<void>((resolve) => (endTurn = resolve)));
-    return endTurn;
-  }
-
-  /** Takes a turn at once. `turn` waits for the turns before it, if there are any, and has ended when its promise has. */
-  take<Result>(
-    keys: readonly string[],
-    turn: (before: Promise<unknown> | undefined) => Promise<Result>,
-  ): Promise<Result> {
-    const { chains, before } = this.#earlierTurns(keys);
-    const result = turn(before);
+    const turnEnd = new Promise<void>((resolve) => (endTurn = resolve));
     // Includes the earlier turns: if this one ends before it has come, the next one still waits for them.
-    const lastTurnEnd = Promise.allSettled([before, result]).then(() => {
+    const lastTurnEnd = Promise.all([this.before(keys), turnEnd]).then(() => {
       if (chain.lastTurnEnd !== lastTurnEnd) return;
       for (const key of chain.keys) if (this.#turnChains.get(key) === chain) this.#turnChains.delete(key);
     });
     // The keys of one turn are one contact's: until all its turns have ended, any of them leads to this chain.
-    const [chain = { keys: new Set<string>(), lastTurnEnd }, ...others] = chains;
+    const [chain = { keys: new Set<string>(), lastTurnEnd }, ...others] = this.#chainsOf(keys);
     chain.lastTurnEnd = lastTurnEnd;
     for (const key of [...keys, ...others.flatMap((other) => [...other.keys])]) {
       chain.keys.add(key);
       this.#turnChains.set(key, chain);
     }
-    return result;
+    return endTurn;
+  }
+
+  /** Takes a turn at once. `turn` waits for the turns before it, if there are any, and has ended when its promise has. */
+  async take<Result>(
+    keys: readonly string[],
+    turn: (before: Promise<unknown> | undefined) => Promise<Result>,
+  ): Promise<Result> {
+    const before = this.before(keys);
+    // First, as `turn` may take another turn of these keys at once.
+    const endTurn = this.hold(keys);
+    try {
+      return await turn(before);
+    } finally {
+      endTurn();
+    }
   }
 }

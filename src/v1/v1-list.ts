@@ -53,7 +53,7 @@ export function v1List<T extends { readonly id: string }>(
       : pageParser({ names, isItem: (item) => decodeItem(item) !== undefined });
     const decode = (response: ParsedResponse): DecodedPage<T> => {
       const page = parsePageOfList(response);
-      return { ...page, items: decodeItems(page.items, decodeItem, wayOutWithoutId) };
+      return { ...page, items: decodeItems(page.items, decodeItem, "id", wayOutWithoutId) };
     };
     return listPages({ call, ...list, query, options, decode, longestPage, identify });
   };

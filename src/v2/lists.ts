@@ -46,7 +46,7 @@ function decodeListPage({ body }: ParsedResponse): DecodedPage<List> {
   const { data } = parseResponse(receivedListPageSchema, body, problem);
   refuseFailure(data.lists, body);
   return {
-    items: decodeItems(data.lists, decodeList),
+    items: decodeItems(data.lists, decodeList, "uuid"),
     limit: parseCount(data.items_per_page),
     totalItems: parseCount(data.total_items),
     totalPages: parseCount(data.total_pages),

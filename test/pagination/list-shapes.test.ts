@@ -127,7 +127,7 @@ describe("the items of a v1 list response", () => {
     "need an id, unlike %j",
     async (item) => {
       const message = await refusal(customers({ data: [...contacts, item] }));
-      expect(message).toContain("item 2 of its list has no id");
+      expect(message).toContain("item 2 of its list has no usable `id`");
       expect(message).toContain("Let `parsePage` give each item an id");
     },
   );
@@ -202,7 +202,11 @@ describe("parsePage", () => {
   it.each<[string, unknown, string]>([
     ["the array itself", contacts, `${another}: the value: must be an object, not an array`],
     ["no items", { totalItems: 3 }, "items: required: an array"],
-    ["a missing item", { items: [withId, undefined] }, "item 1 of its list has no id: it is nothing"],
+    [
+      "a missing item",
+      { items: [withId, undefined] },
+      "item 1 of its list has no usable `id`: it is nothing",
+    ],
     ["a total that is no number", { items: [], totalPages: "3" }, "totalPages: must be a number"],
     ["a flag that is no boolean", { items: [], hasNextPage: "no" }, "hasNextPage: must be a boolean"],
   ])("that returns %s is named in the error", async (_, given, message) => {
@@ -253,9 +257,17 @@ describe("GET /v2/lists", () => {
 
   it.each<[string, unknown, string]>([
     ["no object", null, "the value: must be an object, not null"],
-    ["a list without uuid", { data: { lists: [{ uuid: "u1" }, { a: 1 }] } }, "item 1 of its list has no id"],
-    ["an item that is no list", { data: { lists: [null] } }, "item 0 of its list has no id: it is null"],
-    ["a blank uuid", { data: { lists: [{ uuid: " " }] } }, "item 0 of its list has no id"],
+    [
+      "a list without uuid",
+      { data: { lists: [{ uuid: "u1" }, { a: 1 }] } },
+      "item 1 of its list has no usable `uuid`",
+    ],
+    [
+      "an item that is no list",
+      { data: { lists: [null] } },
+      "item 0 of its list has no usable `uuid`: it is null",
+    ],
+    ["a blank uuid", { data: { lists: [{ uuid: " " }] } }, "item 0 of its list has no usable `uuid`"],
     ["success false, and no lists", { success: false, data: { lists: [] } }, "the call failed"],
   ])("is an UnexpectedResponseError with %s", async (_, body, message) => {
     const reading = firstPage(body);

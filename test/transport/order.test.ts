@@ -248,6 +248,31 @@ describe("Writes to the same contact leave in call order, each after the one bef
     expect(optIn()).toBe("UNSUBSCRIBED");
   });
 
+  it("also one that is called while the first, a row of bulk, is about to leave", async () => {
+    let direct: Promise<unknown> | undefined;
+    const onRequest = () => void (direct ??= audience.v1.customers.upsert(off));
+    const { audience, log, optIn } = logged({}, { hooks: { onRequest } });
+
+    const run = audience.bulk([on], (contact) => write.v1.customers.upsert(contact));
+    await within(1_000, (async () => (await run, await direct))());
+
+    expect(log).toEqual(["> 1", "< 1", "> 2", "< 2"]);
+    expect(optIn()).toBe("UNSUBSCRIBED");
+  });
+
+  it("and one is aborted while it begins to wait", async () => {
+    const stop = new AbortController();
+    const debug = (line: string) => void (line.includes("waits for an earlier write") && stop.abort());
+    const { audience, log } = logged({}, { logger: { debug }, logLevel: "debug" });
+
+    const first = audience.v1.customers.upsert(on);
+    const second = audience.v1.customers.upsert(off, { signal: stop.signal });
+
+    expect(await within(1_000, failureOf(second))).toMatchObject({ code: "aborted", outcome: "not-sent" });
+    await within(1_000, first);
+    expect(log).toEqual(["> 1", "< 1"]);
+  });
+
   it("also in the queue of the rate limit, whatever their priorities", async () => {
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 1_000 }] });
     const { audience } = logged({}, { rateLimiter });
