@@ -2,13 +2,12 @@ import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createMockService } from "audience-sdk/mock";
-import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 import { compile, ownCompiler, projects, someProjects } from "../package/compile.ts";
 import { loaders, programs, runProgram } from "../package/programs.ts";
 import { RedisServer } from "../redis/redis-server.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";
-import { serveWorker } from "./workerd.ts";
+import { bundleWorker, configureWorker, serveWorker } from "./workerd.ts";
 
 const { consumer } = inject("installed");
 const platforms = inject("platforms");
@@ -91,7 +90,8 @@ describe.each(workerd === undefined ? [] : [workerd])("On Cloudflare's workerd",
   );
 
   it("client, schemas and mock run, without eval and without a module of Node", async () => {
-    const config = await configure("in-process", {});
+    await bundleWorker(consumer, "in-process.mjs");
+    const config = await configureWorker(consumer, "in-process.mjs", {});
     const { exitCode, stdout, stderr } = await runProgram(program, ["test", config], { folder: consumer });
 
     expect(exitCode, stderr).toBe(0);
@@ -106,7 +106,9 @@ describe.each(workerd === undefined ? [] : [workerd])("On Cloudflare's workerd",
     const mock = createMockService();
     const { url: BASE_URL, close } = await mock.listen();
     onTestFinished(close);
-    const config = await configure("over-http", { BASE_URL, API_KEY: mock.clientOptions.apiKey });
+    await bundleWorker(consumer, "over-http.mjs");
+    const texts = { BASE_URL, API_KEY: mock.clientOptions.apiKey };
+    const config = await configureWorker(consumer, "over-http.mjs", texts);
     const url = await serveWorker(program, consumer, config);
 
     // More than ten a second in total, and in one of the requests.
@@ -117,41 +119,6 @@ describe.each(workerd === undefined ? [] : [workerd])("On Cloudflare's workerd",
     expect(mock.organization("mock-organization").contacts).toHaveLength(21);
   });
 });
-
-/** Bundles a worker like its own tools, and writes the configuration of workerd. */
-async function configure(worker: string, bindings: Record<string, string>): Promise<string> {
-  await build({
-    absWorkingDir: consumer,
-    entryPoints: [`${worker}.mjs`],
-    outfile: `${worker}.bundle.mjs`,
-    allowOverwrite: true,
-    bundle: true,
-    format: "esm",
-    conditions: ["workerd", "worker", "browser"],
-    // The program with Redis is bundled too, and not run.
-    external: ["node:*", "ioredis"],
-    logLevel: "silent",
-  });
-  const texts = Object.entries(bindings).map(([name, text]) => `(name = "${name}", text = "${text}")`);
-  const config = `
-    using Workerd = import "/workerd/workerd.capnp";
-    const config :Workerd.Config = (
-      services = [
-        (name = "main", worker = .main),
-        (name = "loopback", network = (allow = ["local"])),
-      ],
-      sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
-    );
-    const main :Workerd.Worker = (
-      modules = [(name = "main", esModule = embed "${worker}.bundle.mjs")],
-      compatibilityDate = "2024-09-01",
-      bindings = [${texts.join(", ")}],
-      globalOutbound = "loopback",
-    );
-  `;
-  await writeFile(join(consumer, `${worker}.capnp`), config);
-  return `${worker}.capnp`;
-}
 
 const others = (["typescript@5.8", "typescript@6", "typescript@7"] as const).flatMap((name) => {
   const tsc = platforms[name];

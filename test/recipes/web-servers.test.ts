@@ -1,10 +1,8 @@
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createMockService, type MockService } from "audience-sdk/mock";
-import { build } from "esbuild";
 import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 import { ada, tryEverything, untilDone } from "../examples/try-everything.ts";
-import { serveWorker } from "../platforms/workerd.ts";
+import { bundleWorker, configureWorker, serveWorker } from "../platforms/workerd.ts";
 import {
   compileRecipe,
   consentsOf,
@@ -91,7 +89,7 @@ describe.each(servers)("The recipe for $name", ({ folder, program, end, options 
 const workers = installed.hono === undefined ? [] : [installed.hono];
 
 describe.each(workers)("The recipe for Hono on Workers", (folder) => {
-  beforeAll(() => bundleWorker(folder));
+  beforeAll(() => bundleWorker(folder, "worker.ts"));
 
   it("compiles with the types of Workers, without those of Node or a browser", async () => {
     const types = ["@cloudflare/workers-types"];
@@ -136,50 +134,17 @@ describe.each(workers)("The recipe for Hono on Workers", (folder) => {
   tryEverything({ ...signUp, job: async (mock) => subscribe((await startWorker(folder, mock)).url) });
 });
 
-/** As the recipe's own tools do it. */
-async function bundleWorker(folder: string): Promise<void> {
-  await build({
-    absWorkingDir: folder,
-    entryPoints: ["worker.ts"],
-    outfile: "worker.bundle.mjs",
-    bundle: true,
-    format: "esm",
-    conditions: ["workerd", "worker", "browser"],
-    external: ["node:*", "cloudflare:*"],
-    logLevel: "silent",
-  });
-}
-
 /** Starts the bundle on workerd beside a mock; both end with the test. */
 async function startWorker(folder: string, mock = createMockService()) {
   const { clientOptions, close } = await mock.listen();
   onTestFinished(close);
-  const config = `${new URL(clientOptions.baseUrl).port}.capnp`;
-  await writeFile(join(folder, config), configuration(clientOptions));
-  return { mock, url: await serveWorker(join(folder, "node_modules/.bin/workerd"), folder, config) };
-}
-
-function configuration({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string {
-  return `
-    using Workerd = import "/workerd/workerd.capnp";
-    const config :Workerd.Config = (
-      services = [
-        (name = "main", worker = .main),
-        (name = "loopback", network = (allow = ["local"])),
-      ],
-      sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
-    );
-    const main :Workerd.Worker = (
-      modules = [(name = "main", esModule = embed "worker.bundle.mjs")],
+  const texts = { AUDIENCE_BASE_URL: clientOptions.baseUrl, AUDIENCE_API_KEY: clientOptions.apiKey };
+  const config = await configureWorker(folder, "worker.ts", texts, {
+    bindings: '(name = "AUDIENCE_OBJECT", durableObjectNamespace = "AudienceObject")',
+    more: `
       compatibilityDate = "2025-01-01",
-      bindings = [
-        (name = "AUDIENCE_BASE_URL", text = "${baseUrl}"),
-        (name = "AUDIENCE_API_KEY", text = "${apiKey}"),
-        (name = "AUDIENCE_OBJECT", durableObjectNamespace = "AudienceObject"),
-      ],
       durableObjectNamespaces = [(className = "AudienceObject", uniqueKey = "audience")],
-      durableObjectStorage = (inMemory = void),
-      globalOutbound = "loopback",
-    );
-  `;
+      durableObjectStorage = (inMemory = void),`,
+  });
+  return { mock, url: await serveWorker(join(folder, "node_modules/.bin/workerd"), folder, config) };
 }
