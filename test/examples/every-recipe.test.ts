@@ -11,12 +11,7 @@ import { runDemo } from "../../examples/demo/demo.ts";
 import { night } from "../../examples/recipes/nightly/night.ts";
 import { MemoryTable } from "../snapshot/fixture.ts";
 import { csv, mapOf, newsletter, runOnMock } from "./importer-fixture.ts";
-import { ada, bo, list, type Recipe, tryEverything, untilDone } from "./try-everything.ts";
-
-const table = [
-  { email: ada, email_opt_in: "SUBSCRIBED" as const },
-  { email: bo, email_opt_in: "UNSUBSCRIBED" as const },
-];
+import { ada, bo, list, type Recipe, table, tryEverything, untilDone } from "./try-everything.ts";
 
 let root: string;
 beforeAll(async () => void (root = await mkdtemp(join(tmpdir(), "every-recipe-"))));

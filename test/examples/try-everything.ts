@@ -4,6 +4,13 @@ import { expect, it, vi } from "vitest";
 
 export const [ada, bo] = ["ada@example.com", "bo@example.com"];
 export const list = { id: "readers", name: "Readers" };
+
+/** The user's own table. */
+export const table = [
+  { email: ada, email_opt_in: "SUBSCRIBED" as const },
+  { email: bo, email_opt_in: "UNSUBSCRIBED" as const },
+];
+
 const owner = { id: "shop", apiKeys: ["mock-key-of-a-shop"], appId: "mock-app", lists: [list] };
 
 export interface Recipe {

@@ -14,7 +14,7 @@ import { sendJobs } from "../../examples/outbox/send-jobs.ts";
 import { senderOf, sendersOf } from "../../examples/recipes/addresses/senders.ts";
 import { bundleProgram } from "../bundle-program.ts";
 import { eventually } from "../eventually.ts";
-import { ada, bo, list, type Recipe, tryEverything, untilDone } from "../examples/try-everything.ts";
+import { ada, bo, list, type Recipe, table, tryEverything, untilDone } from "../examples/try-everything.ts";
 import { RedisServer } from "../redis/redis-server.ts";
 import { describeWithRedis } from "../redis/with-redis.ts";
 import { startProgram } from "./recipe-program.ts";
@@ -94,11 +94,6 @@ async function next(project: string): Promise<void> {
     return (await POST(request)).ok;
   });
 }
-
-const table = [
-  { email: ada, email_opt_in: "SUBSCRIBED" as const },
-  { email: bo, email_opt_in: "UNSUBSCRIBED" as const },
-];
 
 /** Each run has addresses of its own, and so its own checkpoints. */
 async function addresses(mock: MockService): Promise<void> {
