@@ -13,16 +13,12 @@ import { promisify } from "node:util";
 import { ConfigurationError } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import { openSnapshot, readSnapshot } from "audience-sdk/snapshot";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { bundleProgram } from "../bundle-program.ts";
-import { MockCommand } from "../mock/mock-command.ts";
+import { MockCommand, stop } from "../mock/mock-command.ts";
 import { createAudience, linesOf, temporaryFolder } from "../snapshot/fixture.ts";
 
-let mockCommand: MockCommand;
-beforeAll(async () => {
-  mockCommand = await MockCommand.bundle();
-});
-afterAll(() => mockCommand.remove());
+const mockCommand = new MockCommand();
 
 const readCheckpoint = async (file: string) => {
   const open = await fileCheckpoint(file).open();
@@ -163,8 +159,7 @@ describe("A write that the disk takes in part replaces no good file", () => {
   it("a saved state", async () => {
     const file = mockCommand.path("state.json");
     const mock = await mockCommand.serveByProcess("--state", file);
-    mock.child.kill("SIGTERM");
-    await new Promise((resolve) => mock.child.once("close", resolve));
+    await stop(mock);
     const before = readFileSync(file, "utf8");
     const organizations = Array.from({ length: 200 }, (_, index) => ({
       id: `organization-${index}`,

@@ -4,16 +4,10 @@ import { createServer, get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { parseEnv } from "node:util";
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { exitCodeOf, KEY, MockCommand, post, stateOf } from "./mock-command.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { KEY, MockCommand, post, stateOf, stop } from "./mock-command.ts";
 
-let mockCommand: MockCommand;
-
-beforeAll(async () => {
-  mockCommand = await MockCommand.bundle();
-});
-afterEach(() => mockCommand.end());
-afterAll(() => mockCommand.remove());
+const mockCommand = new MockCommand();
 
 const linesOf = (output: string) => output.split("\n").filter((line) => /^\d\d:\d\d:\d\d\.\d{3} /.test(line));
 const ada = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" };
@@ -37,8 +31,7 @@ describe("audience-mock", () => {
       headers: { "service-api-key": "mock-api-key-not-a-secret", "service-app-id": "mock-app-id" },
     });
     const state = await stateOf(url);
-    child.kill("SIGTERM");
-    const code = await exitCodeOf(child);
+    const code = await stop({ child });
 
     expect([created.status, v2.status, code]).toEqual([201, 200, 0]);
     expect(state).toMatchObject({ contacts: [{ email: "ada@example.com" }] });
@@ -155,9 +148,8 @@ describe("audience-mock", () => {
       }),
     ]);
     const received = await json(request);
-    child.kill("SIGTERM");
 
-    expect([status, await exitCodeOf(child)]).toEqual([200, 0]);
+    expect([status, await stop({ child })]).toEqual([200, 0]);
     expect(received).toMatchObject({ automation: "Thanks", contact: { email: "ada@example.com" } });
   });
 });
@@ -209,9 +201,8 @@ describe("audience-mock, its lines", () => {
   it("are not printed with --quiet, nor is a key", async () => {
     const { child, url, output } = await mockCommand.serveByProcess("--quiet");
     await post(url, "/api/v1/customer/create", ada);
-    child.kill("SIGTERM");
 
-    expect(await exitCodeOf(child)).toBe(0);
+    expect(await stop({ child })).toBe(0);
     expect(output()).toBe(`audience-mock listens on ${url}\n`);
   });
 });

@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtempSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Worker } from "node:worker_threads";
 import type { MockOrganizationState } from "audience-sdk/mock";
+import { afterAll, afterEach, beforeAll } from "vitest";
 import { bundleProgram } from "../bundle-program.ts";
 
 export interface Served {
@@ -34,25 +36,25 @@ export async function stateOf(url: string): Promise<MockOrganizationState> {
   return (await response.json()) as MockOrganizationState;
 }
 
-export function exitCodeOf(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve) => child.once("close", (code) => resolve(code)));
+/** Ends it with a signal. Its exit code. */
+export function stop({ child }: Pick<ServedByProcess, "child">, signal: NodeJS.Signals = "SIGTERM") {
+  const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
+  child.kill(signal);
+  return ended;
 }
 
 /** The command `audience-mock`, in a folder of its own. A thread is as good as a process, and starts in a fifth of the time. */
 export class MockCommand {
-  readonly folder: string;
+  readonly folder = mkdtempSync(join(tmpdir(), "audience-mock-"));
   readonly #processes: ChildProcess[] = [];
   readonly #threads: Worker[] = [];
   #files = 0;
 
-  private constructor(folder: string) {
-    this.folder = folder;
-  }
-
-  static async bundle(): Promise<MockCommand> {
-    const folder = await mkdtemp(join(tmpdir(), "audience-mock-"));
-    await bundleProgram("src/mock/cli.ts", join(folder, "cli.mjs"));
-    return new MockCommand(folder);
+  /** For the tests of a file or block. */
+  constructor() {
+    beforeAll(() => bundleProgram("src/mock/cli.ts", join(this.folder, "cli.mjs")));
+    afterEach(() => this.#end());
+    afterAll(() => rm(this.folder, { recursive: true }));
   }
 
   #start(args: readonly string[]): ChildProcess {
@@ -106,13 +108,9 @@ export class MockCommand {
   }
 
   /** Ends all that it has started. */
-  async end(): Promise<void> {
+  async #end(): Promise<void> {
     for (const child of this.#processes.splice(0)) child.kill("SIGKILL");
     await Promise.all(this.#threads.splice(0).map((thread) => thread.terminate()));
-  }
-
-  remove(): Promise<void> {
-    return rm(this.folder, { recursive: true });
   }
 }
 

@@ -1,11 +1,11 @@
 // Reaches into src: the command alone listens to the record and saves the state, in a process of its own.
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import type { MockOrganizationState } from "audience-sdk/mock";
-import { expect, it, afterAll, afterEach, beforeAll, describe } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createMock } from "../../src/mock/mock-service.ts";
 import { restoreState, saveState } from "../../src/mock/state/saved-state.ts";
 import { eventually } from "../eventually.ts";
-import { exitCodeOf, KEY, MockCommand, post, type ServedByProcess, stateOf } from "./mock-command.ts";
+import { KEY, MockCommand, post, stateOf, stop } from "./mock-command.ts";
 
 const ada = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" };
 const grace = { email: "grace@example.com", email_opt_in: "UNSUBSCRIBED" };
@@ -75,18 +75,8 @@ it("A saved state keeps resubscriptions, refusals that stand, and who has asked 
   expect(again.service.resubscriptions).toEqual(service.resubscriptions);
 });
 
-let mockCommand: MockCommand;
-beforeAll(async () => {
-  mockCommand = await MockCommand.bundle();
-});
-afterEach(() => mockCommand.end());
-afterAll(() => mockCommand.remove());
+const mockCommand = new MockCommand();
 
-const stop = async ({ child }: ServedByProcess, signal: NodeJS.Signals = "SIGTERM") => {
-  const ended = exitCodeOf(child);
-  child.kill(signal);
-  return ended;
-};
 const contactsIn = (file: string): unknown[] => {
   const { organizations } = JSON.parse(readFileSync(file, "utf8")) as {
     organizations: Record<string, MockOrganizationState>;
