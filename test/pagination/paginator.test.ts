@@ -39,25 +39,10 @@ describe("a paginator", () => {
     expect(log).toEqual([1, 1, 2, 2, 3, 3]);
   });
 
-  it("yields its pages, with the same read-ahead", async () => {
-    const { paginator, log } = servedListOf(threePages);
-    const pages = await collect(paginator.pages());
-    expect(pages.map(({ page, hasNextPage }) => [page, hasNextPage])).toEqual([
-      [1, true],
-      [2, true],
-      [3, false],
-    ]);
-    expect(pages.flatMap((page) => page.items)).toEqual(items(0, 250));
-    expect(log).toEqual([1, 2, 3]);
-  });
-
-  it("starts at the given page, and passes it on unchanged", async () => {
-    const { paginator, log } = servedListOf(threePages, { page: 2 });
-    expect(await collect(paginator)).toEqual(items(100, 250));
-    expect(log).toEqual([2, 3]);
-    const unnamed = unsizedList((page) => (page > 2 ? [] : items(page, page + 1)));
-    await collect(unnamed.paginator);
-    expect(unnamed.log).toEqual(["", "?page=2", "?page=3"]);
+  it("names no page where none is given, and then each by its number", async () => {
+    const { paginator, log } = unsizedList((page) => (page > 2 ? [] : items(page, page + 1)));
+    await collect(paginator);
+    expect(log).toEqual(["", "?page=2", "?page=3"]);
   });
 
   it("rejects with the error of its first page: awaited, caught, iterated", async () => {

@@ -5,11 +5,8 @@ import { collect, controlledList, errorOf, type Item, items, servedList, settled
 
 describe("reading ahead", () => {
   it("fetches one page while the consumer works, and the next once that is consumed", async () => {
-    const { paginator, log, respond } = controlledList();
-    const pages = paginator.pages()[Symbol.asyncIterator]();
-    const first = pages.next();
-    await respond(1, items(0, 100));
-    await first;
+    const { afterFirst, log, respond } = controlledList();
+    const pages = await afterFirst();
     log.push("work on 1");
     await respond(2, items(100, 200));
     await pages.next();
@@ -27,11 +24,8 @@ describe("reading ahead", () => {
   });
 
   it("with 0 requests a page only when the consumer reaches it", async () => {
-    const { paginator, log, respond } = controlledList({ readAhead: 0 });
-    const pages = paginator.pages()[Symbol.asyncIterator]();
-    const first = pages.next();
-    await respond(1, items(0, 100));
-    await first;
+    const { afterFirst, log, respond } = controlledList({ readAhead: 0 });
+    const pages = await afterFirst();
     log.push("work on 1");
     const second = pages.next();
     await respond(2, items(100, 150));
@@ -191,11 +185,8 @@ describe("no request or listener is left behind", () => {
 
   it("aborting drops a buffered page", async () => {
     const controller = new AbortController();
-    const { paginator, log, respond } = controlledList({ signal: controller.signal });
-    const pages = paginator.pages()[Symbol.asyncIterator]();
-    const first = pages.next();
-    await respond(1, items(0, 100));
-    await first;
+    const { afterFirst, log, respond } = controlledList({ signal: controller.signal });
+    const pages = await afterFirst();
     await respond(2, items(100, 150));
     controller.abort();
     expect(await errorOf(pages.next())).toBeInstanceOf(AbortError);
@@ -205,11 +196,8 @@ describe("no request or listener is left behind", () => {
 
   it("aborting after the last page has no effect", async () => {
     const controller = new AbortController();
-    const { paginator, respond } = controlledList({ signal: controller.signal });
-    const pages = paginator.pages()[Symbol.asyncIterator]();
-    const first = pages.next();
-    await respond(1, items(0, 5));
-    await first;
+    const { afterFirst } = controlledList({ signal: controller.signal });
+    const pages = await afterFirst(5);
     controller.abort();
     expect(await pages.next()).toEqual({ done: true, value: undefined });
   });

@@ -139,15 +139,24 @@ export function controlledList(options: ListOptions = {}) {
     requests.delete(page);
     return waiting;
   };
+  /** Responds to a current or imminent request for a page, and waits for the consequences. */
+  const respond = async (page: number, served: Served) => {
+    const request = await takeRequest(page);
+    log.push(`response ${page}`);
+    request.respond(served);
+    await settled();
+  };
   return {
     paginator,
     log,
-    /** Responds to a current or imminent request for a page, and waits for the consequences. */
-    respond: async (page: number, served: Served) => {
-      const { respond } = await takeRequest(page);
-      log.push(`response ${page}`);
-      respond(served);
-      await settled();
+    respond,
+    /** The pages, once the first one has come, with so many items. */
+    afterFirst: async (length = 100) => {
+      const pages = paginator.pages()[Symbol.asyncIterator]();
+      const first = pages.next();
+      await respond(1, items(0, length));
+      await first;
+      return pages;
     },
     reset: async (page: number) => {
       const { reset } = await takeRequest(page);
