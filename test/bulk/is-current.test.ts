@@ -1,5 +1,5 @@
 // `isCurrent(row)`: what the user's own table says, asked before each attempt, its answer at most a second old.
-import { type BulkOptions, ConfigurationError, RateLimiter, write } from "audience-sdk";
+import { type BulkOptions, ConfigurationError, RateLimiter, type Write, write } from "audience-sdk";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   collectRun,
@@ -19,10 +19,17 @@ import { endOf } from "./people.ts";
 type World = ReturnType<typeof createFixture>;
 const notCurrent = "superseded:not-current";
 
-async function run({ audience }: World, items: readonly Row[], options: BulkOptions<Row>) {
-  const { results, error } = await collectRun(audience.bulk(items, upsert, { key, ...options }));
+async function run(
+  { audience }: World,
+  items: readonly Row[],
+  options: BulkOptions<Row>,
+  toWrite: (item: Row) => Write | Write[] = upsert,
+) {
+  const { results, error } = await collectRun(audience.bulk(items, toWrite, { key, ...options }));
   return { results, error, ends: results.map(endOf) };
 }
+
+const imported = ({ email }: Row) => write.v1.events.send({ eventName: "imported", contact: { email } });
 
 /** Answers in turn. */
 const answers =
@@ -75,14 +82,9 @@ describe("A row of which isCurrent says false is superseded", () => {
     [false, { status: "unknown", error: { code: "aborted", outcome: "unknown" } }],
   ])("also before its second write, where the first may be repeated: %s", async (repeatable, result) => {
     const world = createFixture();
-    const both = (item: Row) => [
-      write.v1.customers.upsert(item, { repeatable }),
-      write.v1.events.send({ eventName: "imported", contact: { email: item.email } }),
-    ];
+    const both = (item: Row) => [write.v1.customers.upsert(item, { repeatable }), imported(item)];
 
-    const { results } = await collectRun(
-      world.audience.bulk(rows(1), both, { isCurrent: answers(true, false) }),
-    );
+    const { results } = await run(world, rows(1), { isCurrent: answers(true, false) }, both);
 
     expect(results).toMatchObject([result]);
     expect(world.mock.organization("mock-organization").events).toEqual([]);
@@ -95,9 +97,7 @@ describe("A row of which isCurrent says false is superseded", () => {
       write.v1.customers.upsert({ email: item.email, email_opt_in: "SUBSCRIBED", first_name: "Ada" }),
     ];
 
-    const { results } = await collectRun(
-      world.audience.bulk(rows(1), both, { isCurrent: answers(true, false) }),
-    );
+    const { results } = await run(world, rows(1), { isCurrent: answers(true, false) }, both);
 
     const message = "isCurrent returned false: the row was not sent, or not sent again.";
     expect(results).toMatchObject([{ status: "superseded", error: { outcome: "applied", message } }]);
@@ -107,14 +107,9 @@ describe("A row of which isCurrent says false is superseded", () => {
     const world = createFixture({
       faults: [{ kind: "reset-before", operation: "v1.events.send", times: 1 }],
     });
-    const both = (item: Row) => [
-      write.v1.customers.upsert(item),
-      write.v1.events.send({ eventName: "imported", contact: { email: item.email } }),
-    ];
+    const both = (item: Row) => [upsert(item), imported(item)];
 
-    const { results } = await collectRun(
-      world.audience.bulk(rows(1), both, { isCurrent: answers(true, true, false) }),
-    );
+    const { results } = await run(world, rows(1), { isCurrent: answers(true, true, false) }, both);
 
     expect(results).toMatchObject([{ status: "unknown", error: { code: "aborted", outcome: "unknown" } }]);
   });

@@ -1,4 +1,4 @@
-import { type AudienceClient, type BulkProgress, RateLimiter, type WriteOptions, write } from "audience-sdk";
+import { type BulkProgress, RateLimiter, type WriteOptions, write } from "audience-sdk";
 import type { MockFault } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
@@ -121,27 +121,21 @@ it("A row, and the look at it, wait while the queue is full, and leave when ther
 
 const tenAMinute = [{ limit: 10, intervalMs: 60_000 }];
 
-/** A client of the mock in virtual time, whose requests are logged with the second in which they arrive. */
-function start(clientOptions: ConstructorParameters<typeof AudienceClient>[0] = {}, reserve?: number) {
+/** A client of the mock in virtual time. */
+function start(reserve?: number) {
   const time = new VirtualTime();
   const rateLimiter = new RateLimiter({ clock: time.now, windows: tenAMinute, reserve });
   const lines: string[] = [];
   const throttled: (number | undefined)[] = [];
-  const sentAt: number[] = [];
-  const { mock, audience } = createFixture(
+  const { audience } = createFixture(
     {},
     {
       rateLimiter,
-      fetch: (url, init) => {
-        sentAt.push(time.now());
-        return mock.fetch(url, init);
-      },
       logger: { warn: (line) => void lines.push(line.replace(/.*\(request [^)]*\) /, "")) },
       hooks: { onThrottle: ({ waitMs }) => void throttled.push(waitMs && Math.round(waitMs / 1_000)) },
-      ...clientOptions,
     },
   );
-  return { time, mock, audience, sentAt, lines, throttled };
+  return { time, audience, lines, throttled };
 }
 
 describe("A run", () => {
@@ -161,7 +155,7 @@ describe("A run", () => {
     [0, 9],
   ])("estimates its end with the reserve, of its progress as of its check: %s", async (reserve, minutes) => {
     const etas: number[] = [];
-    const { time, audience } = start({}, reserve);
+    const { time, audience } = start(reserve);
     const onProgress = ({ done, etaMs }: BulkProgress) => void (done === 1 && etas.push(etaMs!));
     etas.push((await audience.bulk.check(rows(100), upsert)).estimateMs);
     await time.run(() => void audience.bulk(rows(100), upsert, { onProgress }).summary());
