@@ -13,7 +13,7 @@ const run = (args: readonly string[], client: ClientOptions = {}, signal?: Abort
 
 /** An account, the options of its client, and a folder. */
 function account(contacts: readonly object[]) {
-  const { folder, mock, file } = createAudience(0);
+  const folder = temporaryFolder();
   const data = { data: contacts, total_items: contacts.length };
   const options = {
     baseUrl: "https://api.example",
@@ -22,7 +22,7 @@ function account(contacts: readonly object[]) {
     maxRetries: 0,
     fetch: async () => Response.json(data),
   } satisfies ClientOptions;
-  return { folder, mock, file, options, csv: join(folder, "audience.csv") };
+  return { folder, options, csv: join(folder, "audience.csv") };
 }
 
 const rowsOf = (file: string) => parse(readFileSync(file, "utf8"), { bom: true });

@@ -129,22 +129,6 @@ describe("A file without a statement of consent", () => {
     expect(out).toContain("row 2: row: has 3 cells, but there are 2 headings; if every line ends with");
   });
 
-  it("with --consent keep does not change an existing contact's consent", async () => {
-    const mock = service([
-      { email: "s@example.com", email_opt_in: "SUBSCRIBED" },
-      { email: "u@example.com", email_opt_in: "UNSUBSCRIBED" },
-    ]);
-
-    const { code } = await run([await table(...lines), "--consent", "keep"]);
-
-    expect(code).toBe(0);
-    expect(emailConsents(mock)).toEqual({ "s@example.com": "SUBSCRIBED", "u@example.com": "UNSUBSCRIBED" });
-    expect(sentBodies(mock)).toEqual([
-      { email: "s@example.com", first_name: "S" },
-      { email: "u@example.com", first_name: "U" },
-    ]);
-  });
-
   it.each(["NON_SUBSCRIBED", "UNSUBSCRIBED", "SUBSCRIBED"])(
     "with --consent %s gives all its people this consent",
     async (consent) => {

@@ -1,5 +1,5 @@
 import { access, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   imported,
@@ -534,19 +534,6 @@ describe("A file with its map", () => {
     expect(err).toContain("a column or a word is there twice");
   });
 
-  it("that two files share is first written with the words of both", async () => {
-    service();
-    const folder = await temporaryFolder();
-    const one = await csv(folder, "one.csv", "Email,Opt", "a@example.com,ja", "b@example.com,ja");
-    const other = await csv(folder, "other.csv", "Email,Opt", "c@example.com,nein", "d@example.com,nein");
-    const map = join(folder, "both.json");
-
-    expect((await runAlone([one, other, "--map", map])).code).toBe(2);
-
-    const { columns } = JSON.parse(await readFile(map, "utf8")) as { columns: object };
-    expect(columns).toEqual({ Email: "email", Opt: { consent: "?", words: { ja: "?", nein: "?" } } });
-  });
-
   it("is no reason to stop a night whose file has headings alone", async () => {
     const columns = { Email: "email", Newsletter: newsletter } as const;
 
@@ -656,6 +643,12 @@ describe("A file with its map", () => {
 
   it.each([
     [
+      "the words of both",
+      ["Email,Opt", "a@example.com,ja", "b@example.com,ja"],
+      ["Email,Opt", "c@example.com,nein", "d@example.com,nein"],
+      { Opt: { consent: "?", words: { ja: "?", nein: "?" } } },
+    ],
+    [
       "a column that is data in one of them alone",
       ["Email,Stand", "a@example.com,ja", "b@example.com,nein"],
       ["Email,Stand", "c@example.com,1200", "d@example.com,1350.50"],
@@ -665,7 +658,12 @@ describe("A file with its map", () => {
       "further words of a column that is known exactly",
       ["Klaviyo ID,Email,SMS Marketing Consent", "1,a@example.com,perhaps"],
       ["Klaviyo ID,Email,SMS Marketing Consent", "2,b@example.com,later"],
-      { "SMS Marketing Consent": { consent: "phone", words: { perhaps: "?", later: "?" } } },
+      {
+        "SMS Marketing Consent": {
+          consent: "phone",
+          words: expect.objectContaining({ perhaps: "?", later: "?" }) as object,
+        },
+      },
     ],
   ])("has as a skeleton in the map of several files %s", async (_what, one, other, expected) => {
     service();
@@ -675,7 +673,7 @@ describe("A file with its map", () => {
     const { code } = await runAlone([...files, "--map", `${folder}/any.map.json`]);
 
     expect(code).toBe(2);
-    expect(await mapIn(`${folder}/any`)).toMatchObject({ columns: expected });
+    expect((await mapIn(`${folder}/any`)).columns).toEqual(expect.objectContaining(expected));
   });
 
   it("may have the map of --map, and more columns than the file", async () => {

@@ -90,7 +90,7 @@ describe("The probe", () => {
     expect(mock.requests.every(({ method }) => method === "GET")).toBe(true);
   });
 
-  it("an unusual list and error come as functions, with which mock and client are like the account", async () => {
+  it("an unusual list and error come as functions, with which a mock is like the account", async () => {
     const variants: Partial<MockVariants> = {
       v1List: (items, page, _limit, total) => ({ payload: { people: items, total, page } }),
       v1Error: ({ status, message }) => ({ fault: { reason: "refused", detail: message, code: status } }),
@@ -104,10 +104,6 @@ describe("The probe", () => {
         v1Error: await load(codeIn(out, "v1Error")),
       },
     });
-    const client = new AudienceClient({
-      ...like.clientOptions,
-      parsePage: await load(codeIn(out, "parsePage")),
-    });
 
     const bodies = ["/api/v1/customer", "/api/v1/customer/unknown"].map((path) =>
       [mock, like].map(async ({ fetch, clientOptions: { baseUrl } }): Promise<unknown> =>
@@ -120,7 +116,6 @@ describe("The probe", () => {
         JSON.stringify(body).replace(/"(created|updated)":"[^"]*"/g, "");
       expect(withoutTimes(after)).toBe(withoutTimes(before));
     }
-    expect(await client.v1.customers.list().toArray()).toHaveLength(1);
   });
 
   const contacts = Array.from({ length: 25 }, (_, at) => ({ id: `c${at}`, email: `c${at}@example.com` }));
