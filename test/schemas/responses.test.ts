@@ -37,9 +37,6 @@ const responses: [string, z.ZodType, object, string[], (audience: AudienceClient
   ];
 
 describe.each(responses)("The response of %s", (_, schema, least, needed, call) => {
-  it("is accepted with only the required fields", () => {
-    expect(schema.parse(least)).toEqual(least);
-  });
   it.each(needed)("needs %s", async (path) => {
     const response = structuredClone<unknown>(least);
     const keys = path.split(".");
@@ -59,10 +56,9 @@ describe.each(responses)("The response of %s", (_, schema, least, needed, call) 
     Reflect.set(holder as object, last, null);
     await expectRefused();
   });
-  it("keeps undocumented fields of any name", async () => {
+  it("needs nothing else, and keeps undocumented fields of any name", async () => {
     const response = { ...least, extra: { a: [null, 1] } };
     expect(schema.parse(response)).toEqual(response);
-    expect(await verdict(schema, response)).toEqual([]);
     const unusual = JSON.parse(`{"__proto__":1,${JSON.stringify(least).slice(1)}`) as object;
     expect(await verdict(schema, unusual)).toEqual([]);
   });
