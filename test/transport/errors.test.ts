@@ -91,7 +91,6 @@ describe("An error status", () => {
 
   it.each([
     ["v2's message", '{"status":"error","message":"identifiers missing"}', "identifiers missing"],
-    ["an error text", '{"error":"nope"}', "nope"],
     ["an error object", '{"error":{"code":"x","message":"nope"}}', "nope"],
     [
       "an array of messages beside the name of the status",

@@ -4,10 +4,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { connect, createServer as createTcpServer } from "node:net";
 import { AudienceClient, type ClientOptions, type Fetch } from "audience-sdk";
 import { createMockService, type MockService, type MockServiceOptions } from "audience-sdk/mock";
-import { afterEach, beforeEach, onTestFinished, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, vi } from "vitest";
 
 /** A contact whose write may be carried out twice. */
 export const contact = { email: "ada@example.com", email_opt_in: "SUBSCRIBED" } as const;
+
+/** What hooks and channels tell of the write of a contact. */
+export const facts = {
+  requestId: expect.any(String),
+  operation: "v1.customers.upsert",
+  method: "POST",
+  path: "/api/v1/customer/create",
+};
 
 /** A mock, and a client of it. */
 export function mockedClient(options: MockServiceOptions = {}, clientOptions: ClientOptions = {}) {

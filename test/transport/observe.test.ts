@@ -10,7 +10,7 @@ import {
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
-import { contact, recorded, useFakeTime, v2Contact, within } from "./fixture.ts";
+import { contact, facts, recorded, useFakeTime, v2Contact, within } from "./fixture.ts";
 
 useFakeTime();
 const requestChannel = tracingChannel("audience-sdk:request");
@@ -34,13 +34,6 @@ function hooked(options: MockServiceOptions = {}, clientOptions: ClientOptions =
 async function settle(call: PromiseLike<unknown>): Promise<void> {
   await within(100_000, Promise.allSettled([call]));
 }
-
-const facts = {
-  requestId: expect.any(String),
-  operation: "v1.customers.upsert",
-  method: "POST",
-  path: "/api/v1/customer/create",
-};
 
 describe("Hooks", () => {
   it("are called for each attempt in order, with plain objects that hold only the documented properties", async () => {

@@ -4,14 +4,8 @@ import { AudienceClient, RateLimiter, write } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
-import { contact, mockedClient, type Published, recorded, within } from "./fixture.ts";
+import { contact, facts, mockedClient, type Published, recorded, within } from "./fixture.ts";
 
-const facts = {
-  requestId: expect.any(String),
-  operation: "v1.customers.upsert",
-  method: "POST",
-  path: "/api/v1/customer/create",
-};
 const times = { durationMs: expect.any(Number), queuedMs: expect.any(Number) };
 const callChannel = tracingChannel("audience-sdk:call");
 const requestChannel = tracingChannel("audience-sdk:request");
