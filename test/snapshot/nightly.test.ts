@@ -48,15 +48,16 @@ async function begin() {
   return { mock, table, run, consents, afterPage };
 }
 
-/** Ada subscribes again on the website: a process of its own, as a function is the key of one alone. */
-async function returns({ mock, table }: { mock: MockService; table: MemoryTable }): Promise<void> {
+/** Somebody subscribes on the website: a process of its own, as a function is the key of one alone. */
+async function subscribes(
+  { mock, table }: { mock: MockService; table: MemoryTable },
+  email = ada,
+): Promise<void> {
   passHours(0.1);
-  table.setConsent(ada, "SUBSCRIBED");
+  table.setConsent(email, "SUBSCRIBED");
   const website = new AudienceClient({ ...mock.clientOptions, apiKey: () => mock.clientOptions.apiKey });
-  await website.v1.customers.upsert({ email: ada, email_opt_in: "SUBSCRIBED" });
+  await website.v1.customers.upsert({ email, email_opt_in: "SUBSCRIBED" });
 }
-
-const leaves = ({ mock }: { mock: MockService }) => mock.unsubscribe(ada);
 
 describe("A night of the recipe beside a website", () => {
   it("sends the table, and again only what has changed", async () => {
@@ -71,13 +72,11 @@ describe("A night of the recipe beside a website", () => {
   });
 
   it("leaves who is new since the read to the next night, as she may have left again", async () => {
-    const { mock, table, run, consents, afterPage } = await begin();
+    const job = await begin();
+    const { mock, run, consents, afterPage } = job;
     const cy = "cy@example.com";
     const comesAndLeaves = async () => {
-      passHours(0.1);
-      table.setConsent(cy, "SUBSCRIBED");
-      const website = new AudienceClient({ ...mock.clientOptions, apiKey: () => mock.clientOptions.apiKey });
-      await website.v1.customers.upsert({ email: cy, email_opt_in: "SUBSCRIBED" });
+      await subscribes(job, cy);
       mock.unsubscribe(cy);
     };
 
@@ -101,8 +100,8 @@ describe("A night of the recipe beside a website", () => {
     [
       "keeps the opt-in of a website, although the page that was read before shows her refusal",
       (job) => {
-        leaves(job);
-        return job.afterPage(() => returns(job));
+        job.mock.unsubscribe(ada);
+        return job.afterPage(() => subscribes(job));
       },
       "SUBSCRIBED",
     ],
@@ -113,7 +112,7 @@ describe("A night of the recipe beside a website", () => {
         table.setConsent(ada, "UNSUBSCRIBED");
         vi.spyOn(table, "all").mockImplementationOnce(async () => {
           const rows = await Promise.all([ada, bo].map((email) => table.get(email)));
-          await returns(job);
+          await subscribes(job);
           return rows.flatMap((row) => row ?? []);
         });
       },
@@ -124,7 +123,7 @@ describe("A night of the recipe beside a website", () => {
       async (job) => {
         job.table.setConsent(ada, "UNSUBSCRIBED");
         await job.run();
-        await returns(job);
+        await subscribes(job);
         job.table.setConsent(ada, "UNSUBSCRIBED");
       },
       "UNSUBSCRIBED",
