@@ -67,6 +67,7 @@ export function levelOf(priority: number, isRequeued: boolean): number {
 export class FairQueue {
   /** The clients that wait at each level, the next one first: a Map keeps the order of insertion. */
   readonly #levels = Array.from({ length: lastLevels.last + 1 }, () => new Map<object, Waiter[]>());
+  readonly #levelSizes = this.#levels.map(() => 0);
 
   get size(): number {
     return this.sizeUpTo(lastLevels.last);
@@ -86,6 +87,7 @@ export class FairQueue {
     const queue = level.get(waiter.client) ?? [];
     queue.splice(indexOf(queue, waiter), 0, waiter);
     level.set(waiter.client, queue);
+    this.#levelSizes[waiter.level]! += 1;
   }
 
   remove(waiter: Waiter): void {
@@ -93,6 +95,7 @@ export class FairQueue {
     const queue = level.get(waiter.client)!; // it waits there
     queue.splice(indexOf(queue, waiter), 1);
     if (queue.length === 0) level.delete(waiter.client);
+    this.#levelSizes[waiter.level]! -= 1;
   }
 
   get head(): Waiter | undefined {
@@ -108,28 +111,30 @@ export class FairQueue {
     level.set(waiter.client, queue);
   }
 
-  /**
-   * The number of calls up to a level: all of those before it, and of its own those up to a client's turn, which it takes with
-   * the others, so that each has at most as many.
-   */
-  sizeUpTo(level: number, turn = Infinity): number {
+  /** The number of calls at a level and those before it; thousands of clients may wait. */
+  sizeUpTo(level: number): number {
     let sum = 0;
-    for (let at = 0; at <= level; at += 1)
-      for (const { length } of this.#levels[at]!.values())
-        sum += at === level ? Math.min(length, turn) : length;
+    for (let at = 0; at <= level; at += 1) sum += this.#levelSizes[at]!;
     return sum;
   }
 
   /** The number of calls up to this one. */
   positionOf(waiter: Waiter): number {
     const queue = this.#level(waiter).get(waiter.client)!; // it waits there
-    return this.sizeUpTo(waiter.level, indexOf(queue, waiter) + 1);
+    return this.#sizeUpToTurn(waiter.level, indexOf(queue, waiter) + 1);
   }
 
   /** The position of a call that the client would add. */
   nextPosition(client: object, level: number): number {
     const length = this.#levels[level]!.get(client)?.length ?? 0; // as in `#level`
-    return this.sizeUpTo(level, length + 1) + 1;
+    return this.#sizeUpToTurn(level, length + 1) + 1;
+  }
+
+  /** The number of calls up to a client's turn at a level: it takes turns with the others, so each has at most as many. */
+  #sizeUpToTurn(level: number, turn: number): number {
+    let sum = this.sizeUpTo(level - 1);
+    for (const { length } of this.#levels[level]!.values()) sum += Math.min(length, turn);
+    return sum;
   }
 
   #level({ level }: Waiter): Map<object, Waiter[]> {

@@ -82,14 +82,17 @@ export function addressesOf(channel: string, contacts: readonly string[]): reado
 
 /** The refusals among these words, by channel, that no newer word takes back at an address of the contact. */
 export function refusalsAmong(words: readonly Word[], { contacts }: ConsentWrite): Map<string, Word> {
-  const refusals = words.filter(({ addresses, channel, isRefused, moment }) => {
-    const newerWords = words.filter((word) => word.channel === channel && word.moment > moment);
-    const newerAddresses = newerWords.flatMap((word) => word.addresses);
+  const refusals = new Map<string, Word>();
+  for (const word of words) {
+    const { addresses, channel, isRefused, moment } = word;
+    // Of two refusals that of the first guard.
+    if (!isRefused || refusals.has(channel)) continue;
+    const newerWords = words.filter((other) => other.channel === channel && other.moment > moment);
+    const newerAddresses = new Set(newerWords.flatMap((newer) => newer.addresses));
     const concerned = addressesOf(channel, contacts).filter((address) => addresses.includes(address));
-    return isRefused && concerned.some((address) => !newerAddresses.includes(address));
-  });
-  // Of two refusals that of the first guard.
-  return new Map(refusals.toReversed().map((refusal) => [refusal.channel, refusal]));
+    if (concerned.some((address) => !newerAddresses.has(address))) refusals.set(channel, word);
+  }
+  return refusals;
 }
 
 const mostLateAnswers = 3;
