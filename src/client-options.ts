@@ -122,7 +122,7 @@ const keyOption = optionThat<ApiKey>(
 
 const headerTextOption = optionTypes.string.check(refuseBadSecret);
 
-/** A further rule of an option. It is not asked of an option of a wrong type, or of a function that gives the secret. */
+/** Refuses a text that cannot be a secret. An option of a wrong type, or a function that gives the secret, is not judged. */
 function refuseBadSecret({ value, issues }: z.core.ParsePayload): void {
   if (typeof value !== "string" || issues.length > 0) return;
   for (const message of problemsOfSecret(value)) issues.push({ code: "custom", message, input: value });

@@ -1,11 +1,5 @@
 // The consent that a write states of a contact, in one form for both families.
-import {
-  contactKeys,
-  type ContactFields,
-  identifiersOf,
-  keysOfIdentifiers,
-  ownFields,
-} from "./contact-keys.ts";
+import { contactKeys, type Fields, identifiersOf, keysOfIdentifiers, ownFields } from "./contact-keys.ts";
 
 /**
  * What a write says, by channel: `email`, `phone`, any other channel of v2, and `is_suppressed`. Statuses are in capitals, as
@@ -91,7 +85,7 @@ export function isDocumented(channel: string, status: string): boolean {
  * creates the contact as `NON_SUBSCRIBED`, and then makes it `SUBSCRIBED` ("States and transitions"); customer/create
  * does not document the case. With `double_opt_in` the service could send a second mail.
  */
-export function isRepeatableV1Write(contact: ContactFields): boolean {
+export function isRepeatableV1Write(contact: Fields): boolean {
   const statuses = [...v1Consent(contact).values()];
   return contact["double_opt_in"] !== true && !statuses.includes("");
 }

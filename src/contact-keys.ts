@@ -1,7 +1,7 @@
 // The keys of a contact: two spellings of an address give one key. Imports nothing.
 
 /** A contact as it is sent; a custom request may hold anything. */
-export type ContactFields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** The key of each identifier: two spellings of it give one key (D35). */
 const keysOf = {
@@ -65,16 +65,16 @@ export function v2ContactKeys(contact: unknown): string[] {
   return keysOfIdentifiers(identifiersOf(contact));
 }
 
-export function keysOfIdentifiers(identifiers: readonly ContactFields[]): string[] {
+export function keysOfIdentifiers(identifiers: readonly Fields[]): string[] {
   return contactKeys(identifiers.map(({ type, id }) => ({ [String(type)]: id })));
 }
 
-export function identifiersOf(contact: unknown): ContactFields[] {
+export function identifiersOf(contact: unknown): Fields[] {
   const { identifiers } = ownFields(contact);
   return Array.isArray(identifiers) ? identifiers.map(ownFields) : [];
 }
 
-/** The fields of a contact without a prototype: what others put there is no consent. */
-export function ownFields(contact: unknown): ContactFields {
-  return Object.assign(Object.create(null) as ContactFields, typeof contact === "object" ? contact : {});
+/** The fields of an object, without a prototype: what others put there is no field. Another value has none. */
+export function ownFields(contact: unknown): Fields {
+  return Object.assign(Object.create(null) as Fields, typeof contact === "object" ? contact : {});
 }

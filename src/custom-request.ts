@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { optInStates, unknownConsent } from "./consent.ts";
-import { contactKeys, type ContactFields, ownFields } from "./contact-keys.ts";
+import { contactKeys, type Fields, ownFields } from "./contact-keys.ts";
 import { methods, type Endpoint } from "./endpoint.ts";
 import { jsonValue, emailAddress, nonBlankString } from "./schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "./schema/validate.ts";
@@ -60,7 +60,7 @@ const documentedPath =
   /^\/(api\/v1\/customer\/create|api\/v1\/contact-groups\/.+\/contacts|v2\/contacts)[\s/]*([.?#].*)?$/is;
 
 /** The documented write that a request is, by its method and path: then its body and its response are read. */
-function documentedWrite({ method, path }: ContactFields) {
+function documentedWrite({ method, path }: Fields) {
   if (method !== "POST" || typeof path !== "string") return undefined;
   const writePath = documentedPath.exec(decodedPath(path))?.[1];
   if (writePath === undefined) return undefined;

@@ -16,7 +16,7 @@ export const noWords = {
   isSuppressed: 0,
 };
 
-/** Said by a word that the map does not name and takes for nothing, as `*`: less than any state, and yet no silence. */
+/** What a word says that the map has only as `*`: less than any state, and more than silence (D295). */
 const unnamed = 0.5;
 
 /** Holds back whatever the state is. */

@@ -19,7 +19,7 @@ export interface RecordedRow {
   readonly fingerprint: string;
   /** The row's version: the same after a kill, and another after each change of the row, even a change back. */
   readonly version: number;
-  /** Gives the next event of the row that has no id of its own one. Events of one name are told apart by their order. */
+  /** Gives an id to the next event of the row that has none of its own. Events of one name are told apart by their order. */
   readonly newEventId: (eventName: string) => string;
   /** The record of an earlier run, or of this run before a kill, or of a row before it with the same key. */
   readonly before: RowRecord | undefined;
@@ -28,7 +28,7 @@ export interface RecordedRow {
 }
 
 /**
- * Looks a row up in the record. Without a key it is known by its writes, and by how many rows before it have the same. Rejects
+ * Looks a row up in the record, which skips an unchanged one. Without a key it is known by its writes, and by how many rows before it have the same. Rejects
  * if JSON cannot carry what `fingerprint` gives.
  */
 export async function recordedRow(

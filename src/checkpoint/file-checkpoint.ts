@@ -37,8 +37,8 @@ export type { Checkpoint, OpenCheckpoint } from "../bulk/checkpoint.ts";
  * const run = audience.bulk(rows, toWrites, { key: (row) => row.email, checkpoint: fileCheckpoint("import.ckpt") });
  * ```
  *
- * `open` rejects with a `ConfigurationError` if the file is in use, damaged, no checkpoint of this version, no regular file,
- * another user's, or cannot be opened (`cause` is the system's error); so does a run that has lost its file or its lock.
+ * `open` rejects with a `ConfigurationError` if the file is in use, damaged, no checkpoint of this version, no regular file, or
+ * another user's, or if it cannot be opened (`cause` is the system's error). So does a run that has lost its file or its lock.
  *
  * @throws ConfigurationError if the path is not a string, or empty.
  */
@@ -162,7 +162,7 @@ class CheckpointFile implements OpenCheckpoint {
   #checkOurs(): number {
     if (this.#writtenEnd === undefined)
       throw new TypeError("The `entries` of a checkpoint must be read before its first `put` or `clear`.");
-    if (!this.#lock.isOurs()) throw lost(this.#file, "its lock was taken over by another run, or deleted");
+    if (!this.#lock.isOurs()) throw lost(this.#file, "its lock was taken over, deleted or replaced");
     const stats = statSync(this.#file, { throwIfNoEntry: false });
     const { ino, dev, uid } = this.#opened;
     if (stats?.ino !== ino || stats.dev !== dev || stats.uid !== uid || stats.size < this.#writtenEnd)

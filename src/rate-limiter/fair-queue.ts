@@ -1,4 +1,4 @@
-import { firstIndex } from "./first-index.ts";
+import { firstIndex } from "./binary-search.ts";
 import { lastPriority } from "./reserve.ts";
 import type { PermitUse } from "./sliding-window-log.ts";
 
@@ -67,6 +67,7 @@ export function levelOf(priority: number, isRequeued: boolean): number {
 export class FairQueue {
   /** The clients that wait at each level, the next one first: a Map keeps the order of insertion. */
   readonly #levels = Array.from({ length: lastLevels.last + 1 }, () => new Map<object, Waiter[]>());
+  /** Counted as calls come and go, because thousands of clients may wait. */
   readonly #levelSizes = this.#levels.map(() => 0);
 
   get size(): number {
@@ -111,7 +112,7 @@ export class FairQueue {
     level.set(waiter.client, queue);
   }
 
-  /** The number of calls at a level and those before it; thousands of clients may wait. */
+  /** The number of calls at a level and those before it. */
   sizeUpTo(level: number): number {
     let sum = 0;
     for (let at = 0; at <= level; at += 1) sum += this.#levelSizes[at]!;

@@ -33,7 +33,7 @@ export interface RateLimiterOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** The options with which a client keeps the limiter that it has. The first two hold for its own calls. */
+/** The options with which a client keeps the limiter that it has. `maxWaitMs` and `maxQueued` hold for its own calls. */
 export type KeepingOptions = Pick<RateLimiterOptions, "maxWaitMs" | "maxQueued" | "reserve">;
 
 const windowSchema = z.object({

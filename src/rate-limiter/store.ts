@@ -82,7 +82,7 @@ export function memoryStore({ log, rate, reserve, onChange }: StoreUser): Permit
       });
     },
     known: (now) => ({ log, limits: rate.limits(), startAt: now + rate.pausedMs(now) }),
-    // No other process is told, and none can be away.
+    // There is no other process to tell, and no store that can be away.
     warning: undefined,
     tell: () => {},
     settled: async () => {},

@@ -173,9 +173,7 @@ export class PartFile {
   #checkOurs(): void {
     const isCutOff = fstatSync(this.#handle).size < this.#pagesEnd;
     if (!isCutOff && this.#lock.isOurs()) return;
-    const reason = isCutOff
-      ? "its part file was cut off"
-      : "its lock was taken over by another one, or deleted";
+    const reason = isCutOff ? "its part file was cut off" : "its lock was taken over, deleted or replaced";
     throw new ConfigurationError(
       `The snapshot ${this.#file} is no longer this read's: ${reason}. It stops before it writes. Run this again: it goes ` +
         "on from what is there.",

@@ -84,7 +84,7 @@ export class SnapshotFile {
 
   /**
    * Every contact of the file, when its page was asked for, and its line. The file may be closed between two contacts. Throws
-   * behind the last one if these are not all: also an open file may be cut off.
+   * after the last one if these are not all: also an open file may be cut off.
    */
   async *contacts(): AsyncGenerator<ReadContact & Line, void, undefined> {
     this.#checkOpen();

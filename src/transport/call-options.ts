@@ -55,7 +55,7 @@ export interface CallSettings {
   readonly priority: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly repeatable?: boolean | undefined;
-  /** The option of `addContact`. */
+  /** The option of `addContact`, and of a custom request to its path. */
   readonly consent?: "service-decides" | undefined;
 }
 
@@ -132,7 +132,7 @@ export function parseCallOptions(
   schema: z.ZodObject = callOptionsSchema,
 ): CallSettings {
   if (options === undefined) return defaults;
-  // Safe: an endpoint's schema is that of every call, or that of `addContact`.
+  // Safe: an endpoint's schema is that of every call; it may add `consent`, or what lists read themselves.
   const given: Given<z.output<typeof addContactOptionsSchema>> = parseOptions(
     schema,
     options,

@@ -62,7 +62,7 @@ export function isWaitTooLong(failure: { readonly retryAfterMs?: number }): bool
   return (failure.retryAfterMs ?? 0) > longestWindowMs;
 }
 
-/** A retry keeps its own position in the queue if it does not count, and goes to the end if it does. */
+/** A retry that joins the queue at its end. */
 function retryIn(waitMs: number, isCounted: boolean): NextAttempt {
   return { waitMs, isInPause: false, isCounted, isInFront: false };
 }

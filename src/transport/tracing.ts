@@ -15,8 +15,8 @@ export interface TracingChannel {
 
 /**
  * Gives the channel while anyone listens: bound stores count as subscribers. Nothing is published on runtimes that lack or forbid
- * `node:diagnostics_channel`. Without `tracePromise`, which would publish the
- * result, and would end an aborted attempt only with its request.
+ * `node:diagnostics_channel`. `tracePromise` is not used: it would publish the result, and would end an aborted attempt only with
+ * its request.
  */
 export function openTracing(name: string): () => TracingChannel | undefined {
   const channel = ofRuntime(({ process }) => {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ParsedResponse } from "../endpoint.ts";
 import type { DecodedPage } from "../pagination/cursor.ts";
-import { decodeItems, refuseFailure } from "../pagination/decode-items.ts";
+import { decodeItems, refuseFailure } from "../pagination/list-items.ts";
 import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
 import { parseCount, parseId, parseResponse } from "../schema/response-values.ts";
 import type { CallEndpoint } from "../transport/transport.ts";

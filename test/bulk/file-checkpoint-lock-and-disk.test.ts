@@ -270,7 +270,7 @@ async function takeOver() {
 
 describe("A run whose checkpoint is its own no longer", () => {
   const replaced = "the file was deleted, moved, replaced";
-  const takenOver = "its lock was taken over by another run, or deleted";
+  const takenOver = "its lock was taken over, deleted or replaced";
   /** Another program puts this in place of the lock. */
   const replaceLock = (put: () => void) => () => {
     rmSync(lock);
@@ -345,7 +345,7 @@ describe("A run whose checkpoint is its own no longer", () => {
 
     expect(await failureOf(run.summary())).toMatchObject({
       name: "ConfigurationError",
-      message: expect.stringContaining("its lock was taken over by another run") as string,
+      message: expect.stringContaining("its lock was taken over") as string,
     });
     expect(mock.requests.map(({ status }) => status)).toEqual([429]);
     await other!.close();
@@ -361,7 +361,7 @@ describe("A run whose checkpoint is its own no longer", () => {
     rmSync(`${path}.lock`);
 
     for (const write of [open.put("c", "1", kept), open.clear()])
-      await expect(write).rejects.toThrow("its lock was taken over by another run, or deleted");
+      await expect(write).rejects.toThrow("its lock was taken over, deleted or replaced");
 
     expect(real.readFileSync(path)).toEqual(before);
     await open.close();

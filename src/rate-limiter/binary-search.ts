@@ -1,4 +1,4 @@
-/** The index of the first item that is not before what is looked for, of items in order: their number where all are before it. */
+/** Of items in order the index of the first that is not before what is looked for, by binary search; their number if all are. */
 export function firstIndex<Item>(items: readonly Item[], isBefore: (item: Item) => boolean): number {
   let [from, to] = [0, items.length];
   while (from < to) {
