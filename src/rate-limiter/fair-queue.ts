@@ -1,4 +1,4 @@
-import { firstIndex } from "./binary-search.ts";
+import { firstIndex } from "../values/binary-search.ts";
 import { lastPriority } from "./reserve.ts";
 import type { PermitUse } from "./sliding-window-log.ts";
 

@@ -1,5 +1,5 @@
 import type { RateLimitWindow } from "../errors.ts";
-import { firstIndex } from "./binary-search.ts";
+import { firstIndex } from "../values/binary-search.ts";
 
 /** How a permit was used. */
 export type PermitUse =

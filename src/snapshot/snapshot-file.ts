@@ -8,6 +8,7 @@ import { type Line, readLines } from "../files/lines.ts";
 import { refusalOf } from "../files/lock.ts";
 import { openRegular } from "../files/regular-file.ts";
 import { targetSchema } from "../organization.ts";
+import { firstIndex } from "../values/binary-search.ts";
 import { snapshotKeysOf, type ReadContact, showsOptIn, type SnapshotContact } from "./snapshot-contact.ts";
 
 /** The first line of a read that is under way. */
@@ -119,21 +120,11 @@ export class SnapshotFile {
   /** The lines of the contacts that have this key, in the order of the file, and perhaps a few lines of other contacts. */
   *#linesOf(key: string): Generator<{ readonly start: number; readonly end: number }> {
     const leastEntry = keyHash(key) * mostContacts;
-    for (let at = this.#searchIndex(leastEntry); this.#keyIndex[at]! < leastEntry + mostContacts; at++) {
+    const first = firstIndex(this.#keyIndex, (entry) => entry < leastEntry);
+    for (let at = first; this.#keyIndex[at]! < leastEntry + mostContacts; at++) {
       const line = this.#keyIndex[at]! - leastEntry;
       yield { start: this.#lineBounds[line]!, end: this.#lineBounds[line + 1]! };
     }
-  }
-
-  /** The position in the sorted index of the first entry that is not less than this one. */
-  #searchIndex(leastEntry: number): number {
-    let [from, to] = [0, this.#keyIndex.length];
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if (this.#keyIndex[middle]! < leastEntry) from = middle + 1;
-      else to = middle;
-    }
-    return from;
   }
 
   close(): void {

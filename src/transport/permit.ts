@@ -26,9 +26,11 @@ export async function whenReady(
   const { client, gate, left, options, stop } = call;
   for (;;) {
     let permit = await acquire(call, isInFront);
+    let key: string;
     let earlierTurns: Promise<unknown> | undefined;
+    let isReady: boolean;
     try {
-      const key = newKey ?? (await call.request.access.key.request(options.timeoutMs, stop.signal));
+      key = newKey ?? (await call.request.access.key.request(options.timeoutMs, stop.signal));
       if (gate) {
         permit = await enter(call, gate, permit);
         stop.signal.throwIfAborted();
@@ -37,16 +39,17 @@ export async function whenReady(
       if (performance.now() > call.deadlineAt) leave(call, deadlineError(call));
       // A call that has ended as "not sent" must not be sent, nor one during a pause that began meanwhile (D81).
       left.signal.throwIfAborted();
-      const { contacts } = call.request;
-      earlierTurns = gate && client.turns.before(contacts);
-      if (!earlierTurns && !client.limiter.current?.isPaused && (gate?.isOpen() ?? true))
-        // After the attempt of a row the next write to its contact may be sent.
-        return await (gate ? client.turns.take(contacts, () => attempt(permit, key)) : attempt(permit, key));
+      earlierTurns = gate && client.turns.before(call.request.contacts);
+      isReady = !earlierTurns && !client.limiter.current?.isPaused && (gate?.isOpen() ?? true);
     } catch (error) {
-      // After an attempt this changes nothing: the first release counts.
       permit.release("unsent");
       throw error;
     }
+    // After the attempt of a row the next write to its contact may be sent.
+    if (isReady)
+      return await (gate
+        ? client.turns.take(call.request.contacts, () => attempt(permit, key))
+        : attempt(permit, key));
     permit.release("unsent");
     if (earlierTurns) await untilAborted(earlierTurns, stop.signal);
     [isInFront, newKey] = [gate === undefined, undefined];
