@@ -10,7 +10,9 @@ interface NodeCrypto {
  * Crypto, which every runtime has but a page on an insecure origin (D161).
  */
 async function digest(text: string): Promise<Uint8Array> {
-  const node = ofRuntime(({ process }) => process?.getBuiltinModule?.("node:crypto") as NodeCrypto | undefined);
+  const node = ofRuntime(
+    ({ process }) => process?.getBuiltinModule?.("node:crypto") as NodeCrypto | undefined,
+  );
   if (node) return node.createHash("sha256").update(text).digest();
   // Safe: the type of the DOM knows secure pages alone.
   if ((crypto as Partial<Crypto>).subtle === undefined)

@@ -82,8 +82,9 @@ function describeFailure(error: unknown): string {
   try {
     const name = propertyOf(error, "name");
     const code = [error, propertyOf(error, "cause")].map((each) => propertyOf(each, "code")).find(isCode);
-    const isName = isObject(error) && typeof name === "string" && /^[A-Z][A-Za-z]{1,40}$/.test(name);
-    return (isName ? name : typeof error) + (code === undefined ? "" : ` (${code})`);
+    return (
+      (isObject(error) && isErrorName(name) ? name : typeof error) + (code === undefined ? "" : ` (${code})`)
+    );
   } catch {
     // A getter of the error may throw.
     return typeof error;
@@ -91,8 +92,12 @@ function describeFailure(error: unknown): string {
 }
 
 function isCode(value: unknown): value is string | number {
-  if (typeof value !== "string") return Number.isSafeInteger(value);
-  return /^([A-Z][A-Z\d_]{1,40}|[a-z][a-z_]{1,40})$/.test(value);
+  return isErrorName(value) || Number.isSafeInteger(value);
+}
+
+/** Words, with one short number at most, as in `S3ServiceException`: no key. */
+function isErrorName(value: unknown): value is string {
+  return typeof value === "string" && /^(?=.{2,60}$)[a-z_./]*\d{0,6}[a-z_./]*$/i.test(value);
 }
 
 /** Why a text cannot be the value of a header, such as a key. The problems never hold the text. */

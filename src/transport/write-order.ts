@@ -28,7 +28,7 @@ async function sendAfter(before: Promise<unknown>, call: Call, send: Send): Prom
     await untilAborted(before, stop.signal);
   } finally {
     endAhead?.();
+    context.queuedMs += performance.now() - waitsSince;
   }
-  context.queuedMs += performance.now() - waitsSince;
   return await send(call);
 }

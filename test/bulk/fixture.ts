@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { AudienceClient, type BulkResult, type BulkRun, type V2Contact, write } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { expect, vi } from "vitest";
@@ -92,19 +91,12 @@ export async function until(condition: () => boolean): Promise<void> {
 const realImmediate = globalThis.setImmediate;
 
 /**
- * Fake timers for a run of bulk. Web Crypto's own hashes come from another thread, which takes a real and random time. A
- * request that a test before has aborted goes on for two seconds, and its real timers could not end in fake time.
+ * Fake timers for a run of bulk. A request that a test before has aborted goes on for two seconds, and its real timers could not
+ * end in fake time.
  */
 export async function useFakeTime(): Promise<void> {
   await timersEnd();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] });
-  vi.spyOn(crypto.subtle, "digest").mockImplementation(async (_, data) => {
-    return new Uint8Array(
-      createHash("sha256")
-        .update(data as Uint8Array)
-        .digest(),
-    ).buffer;
-  });
 }
 
 /** Lets an hour of virtual time pass at most, a tenth of a second at a time. Between, everything else goes on as far as it can. */

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import type { Dice } from "./dice.ts";
 
@@ -114,7 +113,6 @@ export class ChaosTime extends VirtualTime {
       replace(globalThis, "Date", DateOfNow),
       replace(Math, "random", numbers.next),
       replace(crypto, "randomUUID", () => uuidFrom(ids)),
-      replace(crypto.subtle, "digest", digest),
     ];
   }
 }
@@ -123,11 +121,6 @@ export class ChaosTime extends VirtualTime {
 const DateOfNow = new Proxy(Date, {
   construct: (real, values) => Reflect.construct(real, values.length === 0 ? [real.now()] : values) as object,
 });
-
-/** Web Crypto's own hashes on another thread, which takes a real and random time. */
-async function digest(algorithm: string, data: Uint8Array): Promise<ArrayBuffer> {
-  return new Uint8Array(createHash(algorithm.replace("-", "")).update(data).digest()).buffer;
-}
 
 function uuidFrom(dice: Dice): string {
   const hex = (length: number) => Array.from({ length }, () => dice.int(0, 15).toString(16)).join("");

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import * as fc from "fast-check";
-import { beforeEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { IsCurrentGuard } from "../../src/bulk/guards/is-current.ts";
 import { ServiceGuard } from "../../src/bulk/guards/look.ts";
 import { ProcessGuard } from "../../src/bulk/guards/other-calls.ts";
@@ -8,14 +7,6 @@ import { items } from "./leaving/oracle.ts";
 import { plan } from "./leaving/plans.ts";
 import { World } from "./leaving/world.ts";
 import { runs, timesOf } from "./runs.ts";
-
-// Web Crypto hashes on another thread: what comes first would change from run to run.
-beforeEach(() => {
-  vi.spyOn(crypto.subtle, "digest").mockImplementation(async (algorithm, data) => {
-    const hash = createHash((algorithm as string).replace("-", "")).update(data as Uint8Array);
-    return new Uint8Array(hash.digest()).buffer;
-  });
-});
 
 it("Whoever has left is not subscribed again by a row, but for what the contract names, and no opt-out is lost", async () => {
   const worlds = new Map<string, number>();

@@ -157,6 +157,17 @@ describe("A key that is a function", () => {
       "TypeError (ENOTFOUND)",
     ],
     [
+      "rejects as the client of a cloud does",
+      () =>
+        Promise.reject(
+          Object.assign(new Error("secret-of-the-vault"), {
+            name: "S3ServiceException",
+            code: "ResourceNotFoundException",
+          }),
+        ),
+      "S3ServiceException (ResourceNotFoundException)",
+    ],
+    [
       "rejects with a code that is no plain name",
       () => Promise.reject(Object.assign(new Error("x"), { code: "secret-of-the-vault" })),
       "Error",

@@ -28,7 +28,7 @@ async function neverEnding(): Promise<Response> {
   return new Response(body);
 }
 
-afterEach(() => void vi.useRealTimers());
+afterEach(() => void vi.restoreAllMocks().useRealTimers());
 
 describe("timeoutMs", () => {
   it.each<[string, ClientOptions, received: string]>([
@@ -282,6 +282,23 @@ it.each(["timeoutMs", "deadlineMs"])("A response that arrives as %s has passed c
 
   expect(id).toBe("c-1");
 });
+
+it.each(["timeoutMs", "deadlineMs"])(
+  "%s is kept where its timer fires some milliseconds late, as on a busy machine",
+  async (option) => {
+    vi.useFakeTimers();
+    const late = (): Promise<Response> =>
+      new Promise((resolve) => setTimeout(() => resolve(Response.json(profileResponse)), 1_050));
+    const { v1 } = mockedClient({}, { maxRetries: 0, fetch: late });
+    const failure = failureOf(v1.customers.upsert(contact, { [option]: 1_000 }));
+    await vi.advanceTimersByTimeAsync(990);
+    const punctual = performance.now.bind(performance);
+    vi.spyOn(performance, "now").mockImplementation(() => punctual() + 15);
+    await vi.advanceTimersByTimeAsync(20);
+
+    expect(await within(1, failure)).toMatchObject({ code: "timeout", outcome: "unknown" });
+  },
+);
 
 it("Without a response a late timer ends the call all the same", async () => {
   const { mock, v1 } = mockedClient({ faults: [hang] }, { maxRetries: 0, timeoutMs: 50 });

@@ -88,12 +88,16 @@ describe("A page without TLS", () => {
   const contact = { email: "ada@example.com" };
   const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
-  // A page without TLS has neither `randomUUID` nor `subtle`.
+  // A page without TLS has neither `randomUUID` nor `subtle`, and no page has the modules of Node.
   beforeEach(() => {
+    vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined);
     const getRandomValues = crypto.getRandomValues.bind(crypto);
     vi.stubGlobal("crypto", { getRandomValues });
   });
-  afterEach(() => void vi.unstubAllGlobals());
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  });
 
   it("On an insecure origin every event has an identifier of its own, the same in each attempt", async () => {
     const mock = createMockService({ faults: [{ kind: "500-after", times: 1 }] });

@@ -106,6 +106,24 @@ describe("The tracing channel audience-sdk:call", () => {
     ]);
   });
 
+  it("tells how long a write waited for an earlier one to its contact, also where it ends meanwhile", async () => {
+    const { audience } = mockedClient({ latencyMs: 500 });
+    const first = audience.v1.customers.upsert(contact);
+    const log = recorded(callChannel);
+    const failure = failureOf(audience.v1.customers.upsert(contact, { deadlineMs: 200 }));
+    await settle(Promise.all([first, failure]));
+
+    const error = { name: "TimeoutError", code: "timeout" };
+    expect(log.filter(([event]) => event === "asyncEnd").map(([, message]) => message)).toContainEqual({
+      ...facts,
+      attempts: 0,
+      outcome: "not-sent",
+      error,
+      queuedMs: 200,
+      durationMs: 200,
+    });
+  });
+
   it("encloses the call's attempts, which have its requestId", async () => {
     const log = recorded(callChannel, "call ");
     recorded(requestChannel, "attempt ", log);
