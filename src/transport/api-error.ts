@@ -84,22 +84,16 @@ const phoneNumber = /^(?!\d+$)(tel:)?[\s+()./-]*(\d[\s()./-]*){7,}$/i;
 
 /**
  * All messages of an error's body, each once. v2 uses `message`; v1's error body is not documented, so the usual properties
- * are tried ("Errors"). Each value is visited once, and none once the message is full: a body may be made to cost time.
+ * are tried ("Errors").
  */
 export function messageOf(body: unknown): string | undefined {
-  if (!isObject(body)) return undefined;
   const messages = new Set<string>();
-  let length = 0;
-  for (const message of messagesIn(body)) {
-    if (!messages.has(message)) length += message.length;
-    messages.add(message);
-    if (length > shownMessageLength) break;
-  }
+  if (isObject(body)) addMessages(messages, body);
   return messages.size > 0 ? shortened([...messages].join("; "), shownMessageLength) : undefined;
 }
 
-function* messagesIn(value: unknown, depth = 0): Generator<string> {
-  if (typeof value === "string" && value.trim() !== "") yield value;
+function addMessages(messages: Set<string>, value: unknown, depth = 0): void {
+  if (typeof value === "string" && value.trim() !== "") messages.add(value);
   if (!isObject(value) || depth > deepestMessage) return;
   // Safe: a parsed object may have any property.
   const object = value as Readonly<Record<string, unknown>>;
@@ -107,7 +101,7 @@ function* messagesIn(value: unknown, depth = 0): Generator<string> {
   // `errors` may hold arrays by the names of fields.
   const fieldErrors = isRecord(errors) ? Object.values(errors) : errors;
   const properties = [message, detail, fieldErrors, details, error_description, error, title];
-  for (const each of Array.isArray(value) ? value : properties) yield* messagesIn(each, depth + 1);
+  for (const each of Array.isArray(value) ? value : properties) addMessages(messages, each, depth + 1);
 }
 
 /** The first characters of a body without a message. */
