@@ -97,17 +97,25 @@ export class Rows<Row> {
   }
 
   async *#refusalsFirst(): AsyncGenerator<ReadRow<Row>, void, undefined> {
-    /** How many rows the first pass gave, by key or index, less those of the second pass so far. */
+    const idOf = ({ key, index }: ReadRow<Row>) => key ?? index;
+    /** The ids of the rows that the first pass gave, by index; and how many, less those of the second pass so far. */
+    const givenIds = new Map<number, string | number>();
     const rowsLeft = new Map<string | number, number>();
     const count = (row: ReadRow<Row>, change: 1 | -1): number => {
-      const key = row.key ?? row.index;
-      const left = (rowsLeft.get(key) ?? 0) + change;
-      rowsLeft.set(key, left);
+      const left = (rowsLeft.get(idOf(row)) ?? 0) + change;
+      rowsLeft.set(idOf(row), left);
       return left;
     };
-    this.length = yield* this.#pass((row) => isRefusing(row) && count(row, 1) > 0);
+    this.length = yield* this.#pass((row) => {
+      if (isRefusing(row)) givenIds.set(row.index, idOf(row));
+      return isRefusing(row) && count(row, 1) > 0;
+    });
     if (this.#isClosed) return;
-    const countAgain = yield* this.#pass((row) => !isRefusing(row) || count(row, -1) < 0);
+    const countAgain = yield* this.#pass((row) => {
+      // A row has one result, also if its function says something else by now.
+      const isGiven = isRefusing(row) || givenIds.get(row.index) === idOf(row);
+      return !isGiven || count(row, -1) < 0;
+    });
     if (this.length > 0 && countAgain === 0)
       throw new ConfigurationError(
         "The rows of bulk have a length, and could be gone through only once: give a function that gives them anew, as in () => rows().",

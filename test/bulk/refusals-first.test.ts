@@ -142,6 +142,31 @@ describe("Rows that can be gone through only once", () => {
   });
 });
 
+it.each<[string, (row: Row) => Write]>([
+  ["says something else", ({ email }) => write.v1.customers.upsert({ email, city: "Paris" })],
+  [
+    "throws",
+    () => {
+      throw new Error("the table is away");
+    },
+  ],
+])("A row has one result, also where its function %s in the second pass", async (_, laterWrite) => {
+  for (const keyOption of [{}, { key }]) {
+    const { audience, emails } = createFixture();
+    const asked = new Set<string>();
+    const toWrite = (each: Row) => {
+      const isAskedAgain = asked.has(each.email) && each.email_opt_in === "UNSUBSCRIBED";
+      asked.add(each.email);
+      return isAskedAgain ? laterWrite(each) : upsert(each);
+    };
+
+    const { indices } = await order(audience.bulk(source, toWrite, { ...options, ...keyOption }));
+
+    expect(indices).toEqual([1, 3, 0, 2, 4]);
+    expect(emails()).toEqual(indices.map((index) => row(index).email));
+  }
+});
+
 it("The number of rows that a function gives is known once they were gone through", async () => {
   const { audience } = createFixture();
   const totals: (number | undefined)[] = [];
