@@ -1,19 +1,15 @@
 import { ConfigurationError } from "./errors.ts";
 import { ofRuntime } from "./runtime.ts";
 
-interface NodeCrypto {
-  createHash(algorithm: "sha256"): { update(text: string): { digest(): Uint8Array } };
-}
-
 /**
  * The SHA-256 of a text, as bytes: by the hash of Node, as a digest of Web Crypto takes ten times as long; elsewhere by Web
  * Crypto, which every runtime has but a page on an insecure origin (D161).
  */
 async function digest(text: string): Promise<Uint8Array> {
-  const node = ofRuntime(
-    ({ process }) => process?.getBuiltinModule?.("node:crypto") as NodeCrypto | undefined,
-  );
-  if (node) return node.createHash("sha256").update(text).digest();
+  const nodeCrypto = ofRuntime(({ process }) => process?.getBuiltinModule?.("node:crypto"));
+  // Safe: Node's own module.
+  if (nodeCrypto)
+    return (nodeCrypto as typeof import("node:crypto")).createHash("sha256").update(text).digest();
   // Safe: the type of the DOM knows secure pages alone.
   if ((crypto as Partial<Crypto>).subtle === undefined)
     throw new ConfigurationError(

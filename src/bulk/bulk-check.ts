@@ -25,7 +25,7 @@ export interface BulkCheck {
    * changed every night. Absent if there was none.
    */
   readonly unstable?: { readonly index: number; readonly path: readonly (string | number)[] };
-  /** The time that a run takes, in milliseconds, looks included, as the rate limiter estimates it. */
+  /** The time that a run takes, in milliseconds, looks included, as the limiter estimates it: with `reserve: 0` it is shorter. */
   readonly estimateMs: number;
 }
 

@@ -15,8 +15,7 @@ import {
   type RowEnd,
 } from "./result.ts";
 import type { ReadRow, Rows } from "./rows.ts";
-import { RunEnd } from "./run-end.ts";
-import { type RunParts, RunWarnings } from "./run-parts.ts";
+import { RunEnd, type RunParts, RunWarnings } from "./run-parts.ts";
 import { RunRecord } from "./run-record.ts";
 import { type SendingRun, sendRow } from "./send-row.ts";
 import { runWorkers } from "./workers.ts";

@@ -102,14 +102,12 @@ export class Rows<Row> {
     const givenIds = new Map<number, string | number>();
     const rowsLeft = new Map<string | number, number>();
     const count = (row: ReadRow<Row>, change: 1 | -1): number => {
+      givenIds.set(row.index, idOf(row));
       const left = (rowsLeft.get(idOf(row)) ?? 0) + change;
       rowsLeft.set(idOf(row), left);
       return left;
     };
-    this.length = yield* this.#pass((row) => {
-      if (isRefusing(row)) givenIds.set(row.index, idOf(row));
-      return isRefusing(row) && count(row, 1) > 0;
-    });
+    this.length = yield* this.#pass((row) => isRefusing(row) && count(row, 1) > 0);
     if (this.#isClosed) return;
     const countAgain = yield* this.#pass((row) => {
       // A row has one result, also if its function says something else by now.
@@ -209,12 +207,7 @@ function isCall(given: unknown): boolean {
 function checkKey(key: unknown): string {
   ignoreRejection(key);
   if (typeof key === "string" && key !== "") return key;
-  throw rowError(
-    `the key function must return a string that names the row, not ${kindOf(key)}: such as String(row.id)`,
-  );
-}
-
-/** An error that ends only this row. */
-function rowError(message: string): ValidationError {
-  return new ValidationError([{ path: [], code: "no_key", message }]);
+  const message = `the key function must return a string that names the row, not ${kindOf(key)}: such as String(row.id)`;
+  // It ends only this row.
+  throw new ValidationError([{ path: [], code: "no_key", message }]);
 }

@@ -8,7 +8,7 @@ import { type Checkpoint, openCheckpoint, type OpenCheckpoint, readAlone } from 
 import { addressesOf } from "./guards/guard.ts";
 import type { Kept } from "./refusals.ts";
 import type { ReadRow } from "./rows.ts";
-import type { RunEnd } from "./run-end.ts";
+import type { RunEnd } from "./run-parts.ts";
 
 /**
  * What the next run must know of a row. `succeeded`: it was carried out. `sent`: it may have been. `once`: it may have been,

@@ -196,7 +196,7 @@ export class RateLimiter {
 
   /**
    * Estimates the milliseconds until the last of `calls` more calls has its response, after all before them. They
-   * are more for priority 9, such as rows of `bulk`, which leaves room for the others; the default priority is 5.
+   * are more for priority 9, such as rows of `bulk`, which leaves room for the others (`reserve`); the default priority is 5.
    */
   estimateMs(calls: number, options: EstimateOptions = {}): number {
     parseOption(optionTypes.count, calls, "The number of calls of estimateMs");

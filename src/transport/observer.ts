@@ -31,13 +31,13 @@ export interface RequestEvent {
 /** Called synchronously; an error of a hook is logged and changes nothing. */
 export interface Hooks {
   /** An attempt is sent. */
-  onRequest?: (event: RequestEvent) => void;
+  onRequest?: ((event: RequestEvent) => void) | undefined;
   /** An attempt got a response: with `status`, `durationMs`, and `error` if the response is one. */
-  onResponse?: (event: RequestEvent) => void;
+  onResponse?: ((event: RequestEvent) => void) | undefined;
   /** An attempt failed and another follows in `waitMs`: with `error`. */
-  onRetry?: (event: RequestEvent) => void;
+  onRetry?: ((event: RequestEvent) => void) | undefined;
   /** A call waits more than ten seconds for the rate limit: with `waitMs`. */
-  onThrottle?: (event: RequestEvent) => void;
+  onThrottle?: ((event: RequestEvent) => void) | undefined;
 }
 
 /**

@@ -143,7 +143,7 @@ describe("Rows that can be gone through only once", () => {
 });
 
 it.each<[string, (row: Row) => Write]>([
-  ["says something else", ({ email }) => write.v1.customers.upsert({ email, city: "Paris" })],
+  ["says something else", (each) => write.v1.customers.upsert({ email: each.email, city: "Paris" })],
   [
     "throws",
     () => {

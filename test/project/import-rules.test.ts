@@ -21,7 +21,7 @@ const mayLoadNode =
 const mayCount =
   /^src\/(timer|rate-limiter\/(sliding-window-log|adaptive-rate|reserve)|schema\/parse-options|values\/.+)\.ts$/;
 const mayKeep = /^src\/(errors|values\/in-words|files\/.+|bulk\/checkpoint)\.ts$/;
-const mayAskForNode = /^src\/transport\/tracing\.ts$/;
+const mayAskForNode = /^src\/(hash|transport\/tracing)\.ts$/;
 
 /** What breaks each rule: one import at a time. */
 const importRules: Readonly<Record<string, (one: Import) => boolean>> = {
