@@ -1,4 +1,5 @@
 import {
+  defaultPriority,
   type ExpectedWait,
   FairQueue,
   levelOf,
@@ -11,7 +12,6 @@ import { lastPriority } from "./reserve.ts";
 import type { Release } from "./sliding-window-log.ts";
 import type { Ask, PermitStore, Reply, StoreUser } from "./store.ts";
 
-export const defaultPriority = 5;
 /** While calls wait, they are served at least this often: a timer of more than 24 days would fire at once. */
 const longestSleepMs = 60_000;
 
@@ -20,7 +20,7 @@ type QueueBounds = Readonly<Record<"maxWaitMs" | "maxQueued", number>>;
 
 /** Gives the permits of a store to calls that wait in a fair queue, with the timer that wakes them. */
 export class Dispatcher {
-  readonly #queue = new FairQueue();
+  readonly queue = new FairQueue();
   readonly #store: PermitStore;
   readonly #clock: () => number;
   /** Wakes the calls that wait, and keeps the process alive meanwhile. */
@@ -28,12 +28,9 @@ export class Dispatcher {
   /** So many calls can leave together at the most. */
   readonly #burst: number;
   readonly #bounds: QueueBounds;
-  readonly #forecasts: Forecasts;
+  readonly forecasts: Forecasts;
   /** Calls that do not know yet that they must wait. */
   readonly #untold = new Set<Waiter>();
-  #lastPosition = 0;
-  /** The calls of each level that have a position, and wait for another call before they ask for a permit. */
-  readonly #calledAhead: number[] = [];
   #isServing = false;
   /** A change since the store was last asked may have made a permit available. */
   #mustAskAgain = false;
@@ -41,43 +38,25 @@ export class Dispatcher {
   constructor(store: PermitStore, user: StoreUser, bounds: QueueBounds) {
     this.#store = store;
     this.#bounds = bounds;
-    this.#forecasts = new Forecasts(store, user, this.#queue);
+    this.forecasts = new Forecasts(store, user, this.queue);
     this.#clock = user.clock;
     this.#burst = Math.min(...user.log.windows.map(({ limit }) => limit));
-  }
-
-  get queued(): number {
-    return this.#queue.size;
-  }
-
-  /** The position in the queue of a call that is made now. */
-  takePosition(): number {
-    return ++this.#lastPosition;
-  }
-
-  /** A call of this priority waits for another call first: it counts as waiting until the returned function is called. */
-  callAhead(priority = defaultPriority): () => void {
-    const level = levelOf(priority, false);
-    const count = (change: number) => (this.#calledAhead[level] = (this.#calledAhead[level] ?? 0) + change);
-    count(1);
-    return () => void count(-1);
   }
 
   /** Why a call is refused that finds the queue full, before anything is made for it. */
   fullQueue(priority = defaultPriority, maxQueued = this.#bounds.maxQueued): PermitRefusal | undefined {
     const isLast = priority === lastPriority;
     const level = levelOf(priority, false);
-    const queued = this.#queue.sizeUpTo(level);
-    const ahead = this.#calledAhead.slice(0, level + 1).reduce((sum, count) => sum + count, 0);
+    const [queued, ahead] = [this.queue.sizeUpTo(level), this.queue.aheadUpTo(level)];
     const waiting = queued + ahead;
     // While a store is asked some of those that wait may still leave at once.
     if (waiting < (this.#isServing ? maxQueued + this.#burst : maxQueued)) return undefined;
     const now = this.#clock();
-    const mayHavePermit = queued === 0 && now >= this.#forecasts.noPermitUntil(isLast);
+    const mayHavePermit = queued === 0 && now >= this.forecasts.noPermitUntil(isLast);
     // Calls that wait for another one alone are not held up by the rate limit.
-    if (mayHavePermit && (ahead === 0 || this.#forecasts.waitMs(isLast, waiting + 1, now) === 0))
+    if (mayHavePermit && (ahead === 0 || this.forecasts.waitMs(isLast, waiting + 1, now) === 0))
       return undefined;
-    return this.#forecasts.refusal(isLast, waiting + 1, now, queueIsFull(maxQueued));
+    return this.forecasts.refusal(isLast, waiting + 1, now, queueIsFull(maxQueued));
   }
 
   /** Why a call is refused that may not wait as long as the calls before it, before it waits for anything. */
@@ -85,11 +64,11 @@ export class Dispatcher {
     const { client = this, priority = defaultPriority } = request;
     const longestMs = this.#longestWaitMs(request);
     const [isLast, now] = [priority === lastPriority, this.#clock()];
-    if (longestMs === Infinity || this.#isServing || now >= this.#forecasts.noPermitUntil(isLast))
+    if (longestMs === Infinity || this.#isServing || now >= this.forecasts.noPermitUntil(isLast))
       return undefined;
-    const position = this.#queue.nextPosition(client, levelOf(priority, false));
-    const isTooLong = this.#forecasts.waitMs(isLast, position, now) > longestMs;
-    return isTooLong ? this.#forecasts.refusal(isLast, position, now) : undefined;
+    const position = this.queue.nextPosition(client, levelOf(priority, false));
+    const isTooLong = this.forecasts.waitMs(isLast, position, now) > longestMs;
+    return isTooLong ? this.forecasts.refusal(isLast, position, now) : undefined;
   }
 
   #longestWaitMs({ maxWaitMs = this.#bounds.maxWaitMs, deadlineInMs = Infinity }: PermitRequest) {
@@ -113,10 +92,10 @@ export class Dispatcher {
         isLast: priority === lastPriority,
         // Calls without a client share one position in the round robin.
         client: request.client ?? this,
-        position: request.position ?? this.takePosition(),
+        position: request.position ?? this.queue.takePosition(),
         deadlineAt: now + this.#longestWaitMs(request),
         // Calls of a lower priority do not count: they leave after it.
-        maxQueued: this.#queue.sizeUpTo(level) >= maxQueued ? maxQueued : Infinity,
+        maxQueued: this.queue.sizeUpTo(level) >= maxQueued ? maxQueued : Infinity,
         request,
         resolve,
         reject,
@@ -124,32 +103,32 @@ export class Dispatcher {
         abort: () => this.#abort(waiter),
       };
       signal?.addEventListener("abort", waiter.abort);
-      this.#queue.add(waiter);
+      this.queue.add(waiter);
       this.#untold.add(waiter);
       if (this.#isServing) return;
-      if (now >= this.#forecasts.noPermitUntil(waiter.isLast)) return void this.#serveAll();
+      if (now >= this.forecasts.noPermitUntil(waiter.isLast)) return void this.#serveAll();
       this.#tellUntold(now);
-      if (this.#queue.size > 0) this.#setAlarm(this.#forecasts.noPermit.until);
+      if (this.queue.size > 0) this.#setAlarm(this.forecasts.noPermit.until);
     });
   }
 
   #abort(waiter: Waiter): void {
     this.#leave(waiter);
     waiter.reject(waiter.request.signal?.reason);
-    const { head } = this.#queue;
+    const { head } = this.queue;
     // Its class waits as long as before, priority 9 no longer for it; an empty queue needs no alarm.
     if (!head || (head.isLast && !waiter.isLast)) this.serve();
   }
 
   #leave(waiter: Waiter): void {
-    this.#queue.remove(waiter);
+    this.queue.remove(waiter);
     this.#untold.delete(waiter);
     waiter.request.signal?.removeEventListener("abort", waiter.abort);
   }
 
   /** Permits, limits or a pause have changed: gives the calls in the queue the permits that there are. */
   serve(): void {
-    this.#forecasts.drop();
+    this.forecasts.drop();
     this.#serve();
   }
 
@@ -161,19 +140,19 @@ export class Dispatcher {
   /** Takes permits for the head's class until the store has none, then sets the alarm; in memory at once. */
   async #serveAll(): Promise<void> {
     this.#isServing = true;
-    this.#forecasts.noPermit = { until: -Infinity, isLast: false };
+    this.forecasts.noPermit = { until: -Infinity, isLast: false };
     this.#clearAlarm();
-    for (let head = this.#queue.head; head; head = this.#queue.head) {
+    for (let head = this.queue.head; head; head = this.queue.head) {
       this.#mustAskAgain = false;
       const { isLast } = head;
-      const ask = { isLast, calls: this.#queue.sizeOfClass(isLast) };
+      const ask = { isLast, calls: this.queue.sizeOfClass(isLast) };
       const asked = this.#store.take(ask, this.#clock());
       const reply = asked instanceof Promise ? await this.#whenReplied(asked) : asked;
       this.#answer(ask, reply);
       // A call of another class may have come meanwhile: the store is asked for it next.
-      const isSameClass = (this.#queue.head?.isLast ?? isLast) === isLast;
+      const isSameClass = (this.queue.head?.isLast ?? isLast) === isLast;
       if (reply.waitMs > 0 && isSameClass && !this.#mustAskAgain) {
-        if (this.#queue.size > 0) this.#setAlarm(this.#forecasts.noPermit.until);
+        if (this.queue.size > 0) this.#setAlarm(this.forecasts.noPermit.until);
         break;
       }
     }
@@ -201,23 +180,23 @@ export class Dispatcher {
 
   #answer(ask: Ask, { permits, waitMs, refusal }: Reply): void {
     const now = this.#clock();
-    if (permits.length > 0) this.#forecasts.drop();
+    if (permits.length > 0) this.forecasts.drop();
     for (const release of permits) {
-      const head = this.#queue.head;
+      const head = this.queue.head;
       // A call may have left meanwhile, or one of another class have come.
       if (head?.isLast === ask.isLast) this.#grant(head, release, now);
       else release("unsent", now);
     }
-    if (refusal !== undefined) for (const waiter of this.#queue.all()) this.#refuse(waiter, now, refusal);
+    if (refusal !== undefined) for (const waiter of this.queue.all()) this.#refuse(waiter, now, refusal);
     if (waitMs > 0 && !this.#mustAskAgain)
-      this.#forecasts.noPermit = { until: now + waitMs, isLast: ask.isLast };
-    if (waitMs === 0 || this.#queue.head?.isLast !== ask.isLast) return;
+      this.forecasts.noPermit = { until: now + waitMs, isLast: ask.isLast };
+    if (waitMs === 0 || this.queue.head?.isLast !== ask.isLast) return;
     this.#tellUntold(now);
-    for (const waiter of this.#queue.all()) if (waiter.deadlineAt < now + waitMs) this.#refuse(waiter, now);
+    for (const waiter of this.queue.all()) if (waiter.deadlineAt < now + waitMs) this.#refuse(waiter, now);
   }
 
   #grant(waiter: Waiter, release: Release, acquiredAt: number): void {
-    this.#queue.rotate(waiter);
+    this.queue.rotate(waiter);
     this.#leave(waiter);
     let isReleased = false;
     waiter.resolve({
@@ -225,8 +204,8 @@ export class Dispatcher {
         if (isReleased) return;
         isReleased = true;
         const now = this.#clock();
-        if (use === "responded") this.#forecasts.addRoundTrip(now - acquiredAt);
-        this.#forecasts.drop();
+        if (use === "responded") this.forecasts.addRoundTrip(now - acquiredAt);
+        this.forecasts.drop();
         release(use, now);
       },
     });
@@ -236,22 +215,22 @@ export class Dispatcher {
   #tellUntold(now: number): void {
     for (const waiter of this.#untold) {
       if (waiter.deadlineAt === Infinity) continue;
-      const waitMs = this.#forecasts.waitMs(waiter.isLast, this.#queue.positionOf(waiter), now);
+      const waitMs = this.forecasts.waitMs(waiter.isLast, this.queue.positionOf(waiter), now);
       if (now + waitMs > waiter.deadlineAt) this.#refuse(waiter, now);
     }
     // Only calls that could wait fill the queue: of these the latest leave it.
     for (const waiter of [...this.#untold].toReversed()) {
-      if (this.#queue.sizeUpTo(waiter.level) > waiter.maxQueued)
+      if (this.queue.sizeUpTo(waiter.level) > waiter.maxQueued)
         this.#refuse(waiter, now, queueIsFull(waiter.maxQueued));
     }
     for (const waiter of this.#untold)
-      waiter.tellWait?.(this.#forecasts.expectedWait(waiter.isLast, this.#queue.positionOf(waiter), now));
+      waiter.tellWait?.(this.forecasts.expectedWait(waiter.isLast, this.queue.positionOf(waiter), now));
     this.#untold.clear();
   }
 
   #refuse(waiter: Waiter, now: number, reason?: string): void {
-    const position = this.#queue.positionOf(waiter);
-    const refusal = this.#forecasts.refusal(waiter.isLast, position, now, reason);
+    const position = this.queue.positionOf(waiter);
+    const refusal = this.forecasts.refusal(waiter.isLast, position, now, reason);
     this.#leave(waiter);
     waiter.reject(permitError(refusal));
   }
@@ -259,15 +238,7 @@ export class Dispatcher {
   /** Takes all calls out of the queue, in their order. */
   leaveAll(): Waiter[] {
     this.#clearAlarm();
-    return this.#queue.all().map((waiter) => (this.#leave(waiter), waiter));
-  }
-
-  /** The expected time until the last of `calls` more calls has its response. */
-  estimateMs(calls: number, priority: number): number {
-    const position = this.#queue.sizeUpTo(levelOf(priority, false)) + calls;
-    if (position === 0) return 0;
-    const waitMs = this.#forecasts.waitMs(priority === lastPriority, position, this.#clock());
-    return waitMs + this.#forecasts.roundTripMs;
+    return this.queue.all().map((waiter) => (this.#leave(waiter), waiter));
   }
 }
 

@@ -58,6 +58,8 @@ export interface Waiter {
 /** The last levels of a class: the calls that were refused for their rate, priorities 0 to 8; then the refused ones of 9, and 9. */
 const lastLevels = { others: lastPriority, last: lastPriority + 2 };
 
+export const defaultPriority = 5;
+
 export function levelOf(priority: number, isRequeued: boolean): number {
   if (priority !== lastPriority) return isRequeued ? 0 : 1 + priority;
   return lastLevels.last - (isRequeued ? 1 : 0);
@@ -69,6 +71,22 @@ export class FairQueue {
   readonly #levels = Array.from({ length: lastLevels.last + 1 }, () => new Map<object, Waiter[]>());
   /** Counted as calls come and go, because thousands of clients may wait. */
   readonly #levelSizes = this.#levels.map(() => 0);
+
+  /** The calls of each level that have a position, and wait for another call before they ask for a permit. */
+  readonly #aheadSizes = this.#levels.map(() => 0);
+  #lastPosition = 0;
+
+  /** The position in the queue of a call that is made now. */
+  takePosition(): number {
+    return ++this.#lastPosition;
+  }
+
+  /** A call of this priority waits for another call first: it counts as waiting until the returned function is called. */
+  callAhead(priority = defaultPriority): () => void {
+    const level = levelOf(priority, false);
+    this.#aheadSizes[level]! += 1;
+    return () => void (this.#aheadSizes[level]! -= 1);
+  }
 
   get size(): number {
     return this.sizeUpTo(lastLevels.last);
@@ -114,9 +132,12 @@ export class FairQueue {
 
   /** The number of calls at a level and those before it. */
   sizeUpTo(level: number): number {
-    let sum = 0;
-    for (let at = 0; at <= level; at += 1) sum += this.#levelSizes[at]!;
-    return sum;
+    return sumUpTo(this.#levelSizes, level);
+  }
+
+  /** The number of calls of `callAhead` at a level and those before it. */
+  aheadUpTo(level: number): number {
+    return sumUpTo(this.#aheadSizes, level);
   }
 
   /** The number of calls up to this one. */
@@ -141,6 +162,12 @@ export class FairQueue {
   #level({ level }: Waiter): Map<object, Waiter[]> {
     return this.#levels[level]!; // priorities are checked where a call names one
   }
+}
+
+function sumUpTo(sizes: readonly number[], level: number): number {
+  let sum = 0;
+  for (let at = 0; at <= level; at += 1) sum += sizes[at]!;
+  return sum;
 }
 
 /** The index of a call among those of its client, which are in the order of their positions. */

@@ -1,7 +1,7 @@
 import type { RateLimitWindow, WaitFacts } from "../error-facts.ts";
 import { RateLimitWaitError } from "../errors.ts";
-import type { ExpectedWait, FairQueue } from "./fair-queue.ts";
-import { Allowance, keptPermits } from "./reserve.ts";
+import { type ExpectedWait, type FairQueue, levelOf } from "./fair-queue.ts";
+import { Allowance, keptPermits, lastPriority } from "./reserve.ts";
 import { permitsPerPace, SlidingWindowLog } from "./sliding-window-log.ts";
 import type { Known, PermitStore, StoreUser } from "./store.ts";
 
@@ -186,6 +186,13 @@ export class Forecasts {
   expectedWait(isLast: boolean, position: number, now: number): ExpectedWait {
     const waitMs = this.waitMs(isLast, position, now);
     return { waitMs, isForOthers: isLast && waitMs > this.waitMs(false, position, now) };
+  }
+
+  /** The expected time until the last of `calls` more calls has its response. */
+  estimateMs(calls: number, priority: number): number {
+    const position = this.#queue.sizeUpTo(levelOf(priority, false)) + calls;
+    if (position === 0) return 0;
+    return this.waitMs(priority === lastPriority, position, this.#user.clock()) + this.roundTripMs;
   }
 
   /** Refuses a call its permit, with its expected wait: by default because that is too long. */

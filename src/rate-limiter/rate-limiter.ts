@@ -2,8 +2,8 @@ import * as z from "zod";
 import { ConfigurationError, type RateLimitWindow } from "../errors.ts";
 import { optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { AdaptiveRate } from "./adaptive-rate.ts";
-import { defaultPriority, Dispatcher } from "./dispatcher.ts";
-import type { Permit, PermitRequest } from "./fair-queue.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { defaultPriority, type Permit, type PermitRequest } from "./fair-queue.ts";
 import { parseLimiterOptions, type RateLimiterOptions } from "./limiter-options.ts";
 import { type RateLimiterSnapshot, restore, takeSnapshot } from "./limiter-snapshot.ts";
 import { keptPermits } from "./reserve.ts";
@@ -116,7 +116,7 @@ export class RateLimiter {
     for (const { deadlineAt, request, resolve, tellWait: onWait } of this.#dispatcher.leaveAll()) {
       const [maxWaitMs, position] = [
         Math.max(0, deadlineAt - this.#clock()),
-        limiter.dispatcher.takePosition(),
+        limiter.dispatcher.queue.takePosition(),
       ];
       resolve(limiter.acquire({ ...request, maxWaitMs, deadlineInMs: undefined, position, onWait }));
     }
@@ -188,7 +188,7 @@ export class RateLimiter {
         reserve: keptPermits(limits[index]!, usedByOthers[index]!, reserve),
         freeInMs: Math.ceil(freeInMs[index]!),
       })),
-      queued: this.#dispatcher.queued,
+      queued: this.#dispatcher.queue.size,
       inFlight: this.#log.inFlight,
       pausedMs: Math.ceil(this.#rate.pausedMs(now)),
     };
@@ -201,7 +201,7 @@ export class RateLimiter {
   estimateMs(calls: number, options: EstimateOptions = {}): number {
     parseOption(optionTypes.count, calls, "The number of calls of estimateMs");
     const { priority } = parseOptions(estimateOptionsSchema, options, "The options of estimateMs");
-    return Math.round(this.#dispatcher.estimateMs(calls, priority));
+    return Math.round(this.#dispatcher.forecasts.estimateMs(calls, priority));
   }
 
   /**

@@ -2,46 +2,6 @@ import { burstMs, growthPerSuccess, leastRateFactor, longestPauseMs } from "../r
 import { longestPaces, paceSteps } from "../rate-limiter/reserve.ts";
 import { arrivalGraceMs, permitsPerPace } from "../rate-limiter/sliding-window-log.ts";
 
-/** A permit of this process: its name, whether it is of priority 9, and how long ago it was responded to, or its state. */
-export type WrittenPermit = readonly [id: string, isLast: boolean, state: number | "in flight" | "unsent"];
-
-export interface ScriptRequest {
-  /** The longest window is the last. */
-  readonly windows: readonly {
-    readonly limit: number;
-    readonly intervalMs: number;
-    /** How long a permit counts: the window, widened for clocks that are slewed. */
-    readonly countedMs: number;
-  }[];
-  readonly leaseMs: number;
-  /** Redis may know these permits or not, and this state of them. */
-  readonly permits: readonly WrittenPermit[];
-  readonly succeeded: number;
-  /** After a 429: all processes pause for this long; 0 if the pause has ended, or there was none. */
-  readonly refusedForMs?: number | undefined;
-  /** The name of the process: those that wait take turns. */
-  readonly process: string;
-  /** One id for each permit that is wanted, unique over all processes. */
-  readonly ids: readonly string[];
-  readonly isLast: boolean;
-  readonly reserve: number;
-}
-
-export interface ScriptReply {
-  /** The name of the data: another one means that Redis has lost permits. */
-  readonly data: string;
-  /** How many of `ids` were granted, from the first. */
-  readonly granted: number;
-  readonly waitMs: number;
-  /** The permits of all processes in each window. */
-  readonly used: readonly number[];
-  /** The permits younger than one sixth of each window, two sixths, and so on: all, and those of priorities 0 to 8. */
-  readonly younger: readonly (readonly [ageMs: number, all: number, byOthers: number])[];
-  readonly pausedMs: number;
-  /** The part of the limits that Redis leaves in force, below 1 after a 429. */
-  readonly rateFactor: number;
-}
-
 // Longer than any gap between the requests of a live process, so that the count of short windows does not expire.
 const leastKeptMs = 60_000;
 

@@ -1,6 +1,7 @@
 import { startTimer } from "../timer.ts";
 import { hasMethods } from "../values/predicates.ts";
-import { permitScript, type ScriptReply, type ScriptRequest } from "./permit-script.ts";
+import type { ScriptReply, ScriptRequest } from "./permit-report.ts";
+import { permitScript } from "./permit-script.ts";
 
 const replyTimeoutMs = 1_000;
 

@@ -1,10 +1,8 @@
 import { Allowance } from "../rate-limiter/reserve.ts";
 import { type CountedPermit, type Release, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
 import type { Ask, Known, PermitStore, RateLimitStore, Reply, StoreUser } from "../rate-limiter/store.ts";
-import type { ScriptReply, ScriptRequest } from "./permit-script.ts";
-import { permitsElsewhere } from "./permits-elsewhere.ts";
+import { permitsElsewhere, type ScriptReply, type ScriptRequest, Unreported } from "./permit-report.ts";
 import { inBackground, type RunScript } from "./redis-client.ts";
-import { Unreported } from "./unreported-permits.ts";
 
 /** An unavailable Redis is tried again after this time, and an idle process contacts Redis at least every two of it. */
 const retryIntervalMs = 1_000;

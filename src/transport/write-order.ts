@@ -19,7 +19,7 @@ export function inOrder(send: Send): Send {
 /** The call takes its position in the queue of the rate limit before it waits. */
 async function sendAfter(before: Promise<unknown>, call: Call, send: Send): Promise<ApiResponse> {
   const { client, context, options, settings, stop } = call;
-  const queue = client.limiter.current?.dispatcher;
+  const queue = client.limiter.current?.dispatcher.queue;
   const waitsSince = performance.now();
   settings.observer.report(context, { attempt: 1 }, "waits for an earlier write to the same contact");
   call.position = queue?.takePosition();

@@ -333,7 +333,7 @@ describe("a bound on waiting", () => {
   it("rejects a call at once if `maxQueued` others wait already that go before it, but never one that got a 429 or had its position before", async () => {
     const { time, limiter, log, call } = start({ ...oneASecond, maxQueued: 1 });
     await time.run(() => {
-      const position = limiter.dispatcher.takePosition();
+      const position = limiter.dispatcher.queue.takePosition();
       call("first");
       call("row", { priority: 9 });
       call("second");

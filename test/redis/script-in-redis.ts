@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { IoredisLike, RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import type { Redis } from "ioredis";
-import type { ScriptReply, ScriptRequest, WrittenPermit } from "../../src/redis/permit-script.ts";
+import type { ScriptReply, ScriptRequest, WrittenPermit } from "../../src/redis/permit-report.ts";
 import { type RunScript, scriptOf } from "../../src/redis/redis-client.ts";
 
 export type { ScriptReply, ScriptRequest, WrittenPermit };
