@@ -45,6 +45,7 @@ export class WebhookCaller {
       const call: MockWebhookCall = {
         automation: step.automation,
         contactId: step.contact.id,
+        ...(step.event && { eventId: step.event.id }),
         url,
         body: undefined,
         sentAt: nowIso(),

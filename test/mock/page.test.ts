@@ -12,8 +12,12 @@ const addToNews = "/api/v1/contact-groups/news/contacts";
 const order = { eventName: "order placed", uniqueIdentifier: "order-1", contact: { email } };
 
 let answer: () => Promise<Response>;
+/** Of the clock: how much it goes on each time it is read. */
+let step: number;
 let open: OpenEntryPoint;
 beforeEach(async () => {
+  let time = 1_000;
+  step = 0;
   answer = () => Promise.resolve(new Response(null, { status: 204 }));
   open = await nodeHttp.open({
     organizations: [
@@ -28,7 +32,7 @@ beforeEach(async () => {
       globex,
     ],
     rateLimits: [{ limit: 3, intervalMs: 10_000 }],
-    clock: () => 1_000,
+    clock: () => (time += step),
     webhookFetch: () => answer(),
   });
 });
@@ -143,6 +147,23 @@ describe("The page is told", () => {
       { person: email, fault: "reset-after", applied: true, attempt: 1, hasEnded: true, durationMs: 0 },
     ]);
     expect(requests?.[2]?.changes).toContain(`${email}: joined the list Newsletter`);
+  });
+
+  it("events, each with the automations and calls that it started, whatever its person's others did and the clock shows", async () => {
+    const statuses = [201, 404, 503];
+    answer = () => Promise.resolve(new Response(null, { status: statuses.shift()! }));
+    const send = async (uniqueIdentifier: string) => {
+      await open.call("/api/v1/events", { body: { ...order, uniqueIdentifier } });
+      await open.mock.settled();
+    };
+    await send("order-1");
+    await send("order-2");
+    step = 1;
+    await send("order-3");
+    const { events } = await news({ tab: "events" });
+
+    const started = (status: number) => [{ name: "Thanks", calls: [expect.objectContaining({ status })] }];
+    expect(events?.map(({ automations }) => automations)).toEqual([started(503), started(404), started(201)]);
   });
 
   it("contacts, with consent per channel, its history, their lists and what happened to them", async () => {

@@ -4,6 +4,7 @@ import type { MockOrganizationState } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { createMock } from "../../src/mock/mock-service.ts";
 import { restoreState, saveState } from "../../src/mock/state/saved-state.ts";
+import { DEFAULT_ORGANIZATION } from "../../src/mock/state/seed.ts";
 import { eventually } from "../eventually.ts";
 import { KEY, MockCommand, post, stateOf, stop } from "./mock-command.ts";
 
@@ -27,9 +28,10 @@ function open(options: Parameters<typeof createMock>[0] = {}) {
   return { service, send, save, restore };
 }
 
-/** A mock with Ada on a list, and two orders of hers, of which one has an id. */
+/** A mock with Ada on a list, and two orders of hers, of which one has an id. Each starts an automation. */
 async function filled() {
-  const mock = open();
+  const automations = [{ name: "Thanks", on: { event: order.eventName } }];
+  const mock = open({ organizations: [{ ...DEFAULT_ORGANIZATION, automations }] });
   await mock.send(ADD, ada);
   await mock.send(EVENTS, order);
   await mock.send(EVENTS, { ...order, uniqueIdentifier: undefined });
@@ -50,6 +52,7 @@ it("A saved state is the same after it was restored, also beside lists and organ
   const restored = other.service.organization("mock-organization");
 
   expect(restored).toMatchObject(state);
+  expect(restored.automationRuns.map(({ eventId }) => eventId)).toEqual(state.events.map(({ id }) => id));
   expect(restored.groups).toEqual([{ type: "LIST", ...lists[0] }, ...groups]);
   expect(other.service.organization("acme").contacts).toHaveLength(1);
 });

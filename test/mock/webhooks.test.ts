@@ -73,11 +73,15 @@ describe.each(entryPoints)("a webhook step, $name", (entryPoint) => {
     const body = { automation: "Thanks", on: { event: "order placed" }, contact, event };
     expect(status).toBe(200);
     expect(received).toEqual([{ url, method: "POST", type: "application/json", body }]);
-    expect(calls).toEqual([{ automation: "Thanks", contactId: "ada", url, body, status: 204, sentAt: now }]);
+    const run = { automation: "Thanks", contactId: "ada", eventId: event?.id };
+    expect(calls).toEqual([{ ...run, url, body, status: 204, sentAt: now }]);
+    expect(mock.organization("acme").automationRuns).toEqual([
+      { ...run, on: { event: "order placed" }, startedAt: now },
+    ]);
   });
 
   it("calls its endpoint when a contact joins the automation's list, and not when it joins again", async () => {
-    const { mock, received, call } = await scene({ entryPoint, automations: [hello] });
+    const { mock, received, call, calls } = await scene({ entryPoint, automations: [hello] });
     const add = () =>
       call("/api/v1/contact-groups/news/contacts", { body: { email: "bo@example.com", city: "Turin" } });
 
@@ -89,6 +93,8 @@ describe.each(entryPoints)("a webhook step, $name", (entryPoint) => {
       { body: { automation: "Hello", on: { listId: "news" }, contact: { city: "Turin" } } },
     ]);
     expect(received[0]?.body).not.toHaveProperty("event");
+    for (const rows of [mock.organization("acme").automationRuns, calls()])
+      expect(rows[0]).not.toHaveProperty("eventId");
   });
 });
 

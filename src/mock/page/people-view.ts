@@ -139,18 +139,10 @@ export function eventViews(state: MockOrganizationState, matches: Matches): Foun
     state.events,
     isFoundWithContact(state, matches),
     ({ id, recordedAt, eventName, contactId, uniqueIdentifier, eventData }) => {
-      const runs = state.automationRuns.filter(
-        (run) =>
-          run.contactId === contactId &&
-          run.startedAt === recordedAt &&
-          "event" in run.on &&
-          run.on.event === eventName,
-      );
-      const names = [...new Set(runs.map(({ automation }) => automation))];
-      const callsOf = (name: string) =>
-        state.webhookCalls.filter(
-          (call) => call.automation === name && call.contactId === contactId && call.sentAt >= recordedAt,
-        );
+      const isOf = ({ eventId }: { eventId?: string }) => eventId === id;
+      const names = [...new Set(state.automationRuns.filter(isOf).map(({ automation }) => automation))];
+      const calls = state.webhookCalls.filter(isOf);
+      const callsOf = (name: string) => calls.filter(({ automation }) => automation === name);
       return {
         id,
         at: recordedAt,

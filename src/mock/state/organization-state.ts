@@ -148,6 +148,8 @@ export interface MockAutomationRun {
   automation: string;
   /** The `id` of the contact that triggered it. */
   contactId: string;
+  /** The `id` of the event that started it; absent if joining a list did. */
+  eventId?: string;
   /** The automation's `on`. */
   on: { event: string } | { listId: string };
   /** ISO 8601. */
@@ -170,6 +172,8 @@ export interface MockWebhookCall {
   automation: string;
   /** The `id` of the contact that reached the step. */
   contactId: string;
+  /** The `id` of the event that started the automation; absent if joining a list did. */
+  eventId?: string;
   /** The receiver. */
   url: string;
   /** The JSON that was sent. */

@@ -230,9 +230,11 @@ export class Organization {
   #runAutomations(contact: MockContact, trigger: MockEvent | { listId: string }): void {
     const { nowIso, webhooks } = this.#sources;
     const startedAt = nowIso();
+    const event = "eventName" in trigger ? trigger : undefined;
     for (const { name, on, webhook } of triggeredBy(trigger, this.seed.automations)) {
-      this.#rows.automationRuns.push({ automation: name, contactId: contact.id, on, startedAt });
-      const step = { automation: name, on, contact, ...("eventName" in trigger && { event: trigger }) };
+      const by = { contactId: contact.id, ...(event && { eventId: event.id }) };
+      this.#rows.automationRuns.push({ automation: name, ...by, on, startedAt });
+      const step = { automation: name, on, contact, ...(event && { event }) };
       const run = { kind: "automation", contact: nameOfContact(contact), automation: name } as const;
       this.#sources.changed({ ...run, ...(webhook !== undefined && { webhook: webhook.url }) });
       if (webhook !== undefined) webhooks.call(webhook.url, structuredClone(step), this.#rows.webhookCalls);

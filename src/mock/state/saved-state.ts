@@ -63,9 +63,11 @@ const tables: Record<keyof MockOrganizationState, Rule> = {
     row({ id, contactId: id, eventName: text, recordedAt: time }, { uniqueIdentifier: nonEmptyString }),
   ),
   triggers: arrayOf(row({ contactId: id, listId: id, firedAt: time })),
-  automationRuns: arrayOf(row({ automation: text, contactId: id, on: mapOf(text), startedAt: time })),
+  automationRuns: arrayOf(
+    row({ automation: text, contactId: id, on: mapOf(text), startedAt: time }, { eventId: id }),
+  ),
   welcomeEmails: arrayOf(row({ contactId: id, email: text, sentAt: time })),
-  webhookCalls: arrayOf(row({ automation: text, contactId: id, url: text, sentAt: time })),
+  webhookCalls: arrayOf(row({ automation: text, contactId: id, url: text, sentAt: time }, { eventId: id })),
   consentHistory: arrayOf(row({ contactId: id, channel, to: anything, by: text, at: time })),
 };
 
