@@ -77,7 +77,7 @@ async function respond(state: ServiceState, arrived: Arrived): Promise<Response>
   const { entry } = record;
   const waitMs = state.rateLimiter?.acquire(clientIp, state.nowMs()) ?? 0;
   const body = await readBody(request);
-  entry.body = body === undefined ? undefined : loggedBody(body);
+  state.log.bodyArrived(record, body === undefined ? undefined : loggedBody(body));
 
   const errorReply: ErrorReply = (...error) => target.family.errorReply(state.variants, ...error);
   const fault = waitMs > 0 ? undefined : state.faults.match(target.endpoint?.operation);

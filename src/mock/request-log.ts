@@ -21,8 +21,10 @@ export interface RequestRecord {
   readonly stances: Stance[];
   /** The id of the organization of its key. */
   organization?: string;
-  /** The service's own response, before a fault. Absent if a fault prevented it, and before it. */
-  reply?: Reply;
+  /** The service's own response, before a fault. Absent if a fault prevented it, and before it. Old ones are forgotten. */
+  reply?: Reply | "forgotten";
+  /** Counts the same request again after a failure; 1 for the first. */
+  attempt: number;
   hasEnded: boolean;
 }
 
@@ -30,16 +32,16 @@ type EndListener = (entry: MockRequest, changes: readonly StateChange[]) => void
 type ChangeListener = (change?: StateChange, record?: RequestRecord) => void;
 type ArrivalListener = (record: RequestRecord) => void;
 
-/** A page shows no more; `requests` holds all. */
-const KEPT_RECORDS = 500;
+/** The replies of the latest requests are kept: pages of contacts are large. */
+const KEPT_REPLIES = 500;
 
 /** The record of all requests, and of what each of them changed. */
 export class RequestLog {
   /** All requests since the last reset, in order of arrival. */
   readonly requests: MockRequest[] = [];
   readonly #records: RequestRecord[] = [];
-  /** How many requests are no longer among the records, by the id of their organization. */
-  readonly #dropped = new Map<string | undefined, number>();
+  /** How often each request has failed since its last success, by its content. */
+  readonly #failures = new Map<string, number>();
   readonly #endListeners = new Set<EndListener>();
   readonly #changeListeners = new Set<ChangeListener>();
   readonly #arrivalListeners = new Set<ArrivalListener>();
@@ -51,30 +53,36 @@ export class RequestLog {
     return this.#version;
   }
 
-  /** The latest 500, oldest first. */
+  /** One for each of the requests. */
   get records(): readonly RequestRecord[] {
     return this.#records;
   }
 
   /** A request has arrived. */
   begin(entry: MockRequest, sentAt?: number): RequestRecord {
-    const number = this.requests.length + 1;
-    const record: RequestRecord = { number, entry, sentAt, changes: [], stances: [], hasEnded: false };
+    const number = this.#records.length + 1;
+    const record: RequestRecord = {
+      number,
+      entry,
+      sentAt,
+      changes: [],
+      stances: [],
+      attempt: 1,
+      hasEnded: false,
+    };
     for (const listener of this.#arrivalListeners) listener(record);
     this.requests.push(entry);
     this.#records.push(record);
-    if (this.#records.length > KEPT_RECORDS) this.#drop(this.#records.shift()!);
+    const old = this.#records.at(-1 - KEPT_REPLIES);
+    if (old?.reply) old.reply = "forgotten";
     this.#version += 1;
     return record;
   }
 
-  #drop({ organization }: RequestRecord): void {
-    this.#dropped.set(organization, (this.#dropped.get(organization) ?? 0) + 1);
-  }
-
-  /** How many requests of an organization, and of none, are no longer among the records. */
-  droppedOf(organization: string): number {
-    return (this.#dropped.get(organization) ?? 0) + (this.#dropped.get(undefined) ?? 0);
+  /** The body of a request has arrived. */
+  bodyArrived(record: RequestRecord, body: unknown): void {
+    record.entry.body = body;
+    record.attempt += this.#failures.get(contentOf(record.entry)) ?? 0;
   }
 
   /** Carries out a request: the changes meanwhile are its own. */
@@ -90,8 +98,18 @@ export class RequestLog {
   /** A request has its response, or its connection broke. */
   end(record: RequestRecord): void {
     record.hasEnded = true;
+    // Unless a reset has forgotten it.
+    if (this.#records[record.number - 1] === record) this.#countFailures(record);
     this.#version += 1;
     for (const listener of this.#endListeners) listener(record.entry, record.changes);
+  }
+
+  /** After a success the same request is a new one. */
+  #countFailures({ entry, attempt }: RequestRecord): void {
+    const { status, fault } = entry;
+    const hasFailed = status === undefined || status >= 400 || fault !== undefined;
+    if (hasFailed) this.#failures.set(contentOf(entry), attempt);
+    else this.#failures.delete(contentOf(entry));
   }
 
   /** The state has changed: by the request that is carried out, if there is one, and if the change can be told. */
@@ -105,7 +123,7 @@ export class RequestLog {
   clear(): void {
     this.requests.length = 0;
     this.#records.length = 0;
-    this.#dropped.clear();
+    this.#failures.clear();
     this.changed();
   }
 
@@ -125,4 +143,8 @@ export class RequestLog {
     this.#changeListeners.add(listener);
     return () => void this.#changeListeners.delete(listener);
   }
+}
+
+function contentOf({ method, path, query, body }: MockRequest): string {
+  return JSON.stringify([method, path, query, body]);
 }

@@ -88,6 +88,36 @@ describe("Resubscriptions", () => {
   });
 });
 
+it("Requests are found whatever their age; the page shows the latest 500, says so, and forgets only the responses of older ones", async () => {
+  open.mock.addFault({ kind: "500-before", times: 1 });
+  const sendBob = (email_opt_in: string) =>
+    open.call(upsert, { body: { email: "bob@example.com", email_opt_in } });
+  await sendBob("UNSUBSCRIBED");
+  await sendBob("UNSUBSCRIBED");
+  await sendBob("SUBSCRIBED");
+  for (let number = 4; number <= 503; number += 1)
+    await open.mock.fetch("https://audience-mock.example/v2/lists");
+  const { requests, note, counts } = await news();
+
+  expect([requests?.[0]?.number, requests?.length, counts.requests]).toEqual([503, 500, 503]);
+  expect(note).toBe("The latest 500 of 503 are shown. The search looks through all of them.");
+  for (const [query, numbers] of [
+    [{ resubscriptions: "on" }, [3]],
+    [{ operation: "v1.customers.upsert", status: "2xx" }, [3, 2]],
+    [{ find: "bob@example.com" }, [3, 2, 1]],
+  ] as const) {
+    const found = await news(query);
+    expect(found.requests?.map(({ number }) => number)).toEqual(numbers);
+    expect(found).not.toHaveProperty("note");
+  }
+  const attempts = (await news({ find: "bob" })).requests?.map(({ attempt }) => attempt);
+  expect(attempts).toEqual([1, 2, 1]);
+  const responseOf = async (number: number) =>
+    ((await open.call(`/__mock/requests/${number}`)).body as { response?: unknown }).response;
+  expect([await responseOf(1), await responseOf(3)]).toEqual([undefined, "forgotten"]);
+  expect(await responseOf(4)).toMatchObject({ status: 401 });
+});
+
 describe("The root is", () => {
   const root = (accept: string) => open.call("/", { headers: { accept } });
 

@@ -68,9 +68,16 @@ export interface RequestDetails extends RequestRow {
   /** Without keys. */
   headers: [name: string, value: string][];
   body?: unknown;
-  /** The service's own response; a fault may have changed or swallowed it. */
-  response?: { status: number; headers: [name: string, value: string][]; body?: unknown };
+  /** Absent if there was none; that of an old request is forgotten. */
+  response?: ResponseDetails | "forgotten";
   stances: Stance[];
+}
+
+/** The service's own response; a fault may have changed or swallowed it. */
+export interface ResponseDetails {
+  status: number;
+  headers: [name: string, value: string][];
+  body?: unknown;
 }
 
 /** A time and what happened then. */

@@ -6,27 +6,7 @@ import type {
   MockWebhookCall,
 } from "../state/organization-state.ts";
 import type { ContactView, EventView, ListView, Moment, WebhookView } from "./page-view.ts";
-
-/** A page shows no more of each; the search finds the others. */
-const SHOWN = 100;
-
-/** Whether the search finds an item by its values, or by other texts that the page shows with it. */
-export type Matches = (item: unknown, others?: readonly string[]) => boolean;
-
-/** The latest items that were found, and how many were. */
-interface Found<View> {
-  items: View[];
-  found: number;
-}
-
-function newest<Item, View>(
-  items: readonly Item[],
-  matches: (item: Item) => boolean,
-  viewOf: (item: Item) => View,
-): Found<View> {
-  const found = items.filter(matches);
-  return { items: found.slice(-SHOWN).reverse().map(viewOf), found: found.length };
-}
+import { type Found, type Matches, newest, SHOWN } from "./search.ts";
 
 /** The contacts that were created last. */
 export function contactViews(
@@ -38,7 +18,7 @@ export function contactViews(
   for (const { contactId, listId } of state.memberships)
     listsOf.set(contactId, [...(listsOf.get(contactId) ?? []), listName(state, listId)]);
   const isFound = (contact: MockContact) =>
-    matches(contact, [...(listsOf.get(contact.id) ?? []), contact.is_suppressed ? "suppressed" : ""]);
+    matches(() => [contact, listsOf.get(contact.id), contact.is_suppressed ? "suppressed" : ""]);
   return newest(state.contacts, isFound, (contact) => {
     const isOwn = ({ contactId }: { contactId: string }) => contactId === contact.id;
     const history = state.consentHistory.filter(isOwn);
@@ -114,23 +94,26 @@ function contactName({ contacts }: MockOrganizationState, contactId: string): st
 
 /** Lists and segments with their latest members. */
 export function listViews(state: MockOrganizationState, matches: Matches): Found<ListView> {
-  const { items, found } = newest(state.groups, matches, (group) => {
-    const members = state.memberships.filter(({ listId }) => listId === group.id);
-    const latest = members.slice(-SHOWN).reverse();
-    const named = latest.map(({ contactId, joinedAt }) => ({
-      contact: contactName(state, contactId),
-      joinedAt,
-    }));
-    return { group, size: members.length, members: named };
-  });
+  const { items, found } = newest(
+    state.groups,
+    (group) => matches(() => group),
+    (group) => {
+      const members = state.memberships.filter(({ listId }) => listId === group.id);
+      const latest = members.slice(-SHOWN).reverse();
+      const named = latest.map(({ contactId, joinedAt }) => ({
+        contact: contactName(state, contactId),
+        joinedAt,
+      }));
+      return { group, size: members.length, members: named };
+    },
+  );
   return { items: items.reverse(), found };
 }
 
 /** Of rows that are shown with the name of their contact. */
 function isFoundWithContact({ contacts }: MockOrganizationState, matches: Matches) {
   const names = new Map(contacts.map((contact) => [contact.id, nameOfContact(contact)]));
-  // Safe: a contact is never deleted.
-  return (row: { contactId: string }) => matches(row, [names.get(row.contactId)!]);
+  return (row: { contactId: string }) => matches(() => [row, names.get(row.contactId)]);
 }
 
 /** The latest events with the automations that each started, and the calls of those. */

@@ -3,34 +3,36 @@ import { namesIn } from "../names-in-body.ts";
 import type { MockRequest } from "../public-types.ts";
 import type { RequestRecord } from "../request-log.ts";
 import { describeChange } from "../state/changes.ts";
-import type { RequestDetails, RequestRow } from "./page-view.ts";
+import type { RequestDetails, RequestRow, ResponseDetails } from "./page-view.ts";
+import { type Found, type Matches, newest } from "./search.ts";
 
 /** Headers whose values are not shown, in lower case. */
 const SECRET = /key|authorization|cookie|token/;
 
-/** The requests of one organization, and those of none; newest first. */
+/** More than of others: they are what one looks at. */
+const SHOWN = 500;
+
+/** The latest requests that were found. */
 export function requestRows(
   records: readonly RequestRecord[],
-  organization: string | undefined,
-): RequestRow[] {
-  const attempts = new Map<string, number>();
-  const rows: RequestRow[] = [];
-  for (const record of records) {
-    const { entry } = record;
-    const sent = JSON.stringify([entry.method, entry.path, entry.query, entry.body]);
-    const attempt = (attempts.get(sent) ?? 0) + 1;
-    // After a success the same request is a new one.
-    attempts.set(sent, hasFailed(entry) ? attempt : 0);
-    if ((record.organization ?? organization) === organization) rows.push(rowOf(record, attempt));
-  }
-  return rows.reverse();
+  isAskedFor: (record: RequestRecord) => boolean,
+  matches: Matches,
+): Found<RequestRow> {
+  const shownOf = (record: RequestRecord): unknown => {
+    const { operation, person, status, fault, refusedFor, changes } = rowOf(record);
+    return [operation, person, status, fault, refusedFor, changes];
+  };
+  const isFound = (record: RequestRecord) => isAskedFor(record) && matches(() => shownOf(record));
+  return newest(records, isFound, rowOf, SHOWN);
 }
 
-function hasFailed({ status, fault }: MockRequest): boolean {
-  return status === undefined || status >= 400 || fault !== undefined;
+/** Whether one of its changes went over a refusal. */
+export function isResubscription({ changes }: RequestRecord): boolean {
+  return changes.some((change) => change.kind === "consent" && change.isResubscription);
 }
 
-function rowOf({ number, entry, changes, hasEnded }: RequestRecord, attempt: number): RequestRow {
+function rowOf(record: RequestRecord): RequestRow {
+  const { number, entry, changes, hasEnded, attempt } = record;
   const { at, operation, method, path, status, applied, fault, refusedFor, durationMs } = entry;
   return {
     number,
@@ -43,7 +45,7 @@ function rowOf({ number, entry, changes, hasEnded }: RequestRecord, attempt: num
     ...(fault !== undefined && { fault }),
     ...(refusedFor !== undefined && { refusedFor }),
     changes: changes.map(describeChange),
-    isResubscription: changes.some((change) => change.kind === "consent" && change.isResubscription),
+    isResubscription: isResubscription(record),
     attempt,
     ...(durationMs !== undefined && { durationMs }),
   };
@@ -54,19 +56,17 @@ export function requestDetails(
   records: readonly RequestRecord[],
   number: number,
 ): RequestDetails | undefined {
-  const record = records.find((each) => each.number === number);
+  const record = records[number - 1];
   if (record === undefined) return undefined;
-  const row = requestRows(records, record.organization).find((each) => each.number === number);
   const { method, path, query, headers, body } = record.entry;
   return {
-    // Safe: the record is among the rows of its organization.
-    ...row!,
+    ...rowOf(record),
     method,
     path,
     query: new URLSearchParams(query).toString(),
     headers: withoutKeys(headers),
     body,
-    ...(record.reply && { response: responseOf(record.reply) }),
+    ...(record.reply && { response: record.reply === "forgotten" ? record.reply : responseOf(record.reply) }),
     stances: record.stances,
   };
 }
@@ -75,12 +75,7 @@ function withoutKeys(headers: Readonly<Record<string, string>>): [string, string
   return Object.entries(headers).map(([name, value]) => [name, SECRET.test(name) ? "(not shown)" : value]);
 }
 
-function responseOf({
-  status,
-  headers = {},
-  body,
-  plainText,
-}: Reply): NonNullable<RequestDetails["response"]> {
+function responseOf({ status, headers = {}, body, plainText }: Reply): ResponseDetails {
   return { status, headers: Object.entries(headers), body: plainText ?? body };
 }
 

@@ -2,11 +2,12 @@ import { FAULT_KINDS } from "../faults.ts";
 import type { Mock, ServiceState } from "../handle-request.ts";
 import { OPERATIONS } from "../operations.ts";
 import type { MockRateUsage } from "../rate-window.ts";
-import type { RequestLog } from "../request-log.ts";
+import type { RequestLog, RequestRecord } from "../request-log.ts";
 import type { MockConsentChange, MockOrganizationState } from "../state/organization-state.ts";
-import type { PageNews, PageView, RequestRow, Tab } from "./page-view.ts";
-import { contactViews, eventViews, listViews, type Matches, webhookViews } from "./people-view.ts";
-import { requestRows } from "./request-view.ts";
+import type { PageNews, PageView, Tab } from "./page-view.ts";
+import { contactViews, eventViews, listViews, webhookViews } from "./people-view.ts";
+import { isResubscription, requestRows } from "./request-view.ts";
+import { type Found, type Matches, matchesOf } from "./search.ts";
 
 interface Question {
   /** The version that the page shows; empty for none. */
@@ -48,23 +49,17 @@ function newsOf(
   const { id } = organization.seed;
   const state = organization.state();
   const resubscriptions = new Set(organization.resubscriptions);
-  const words = find.toLowerCase().split(/\s+/).filter(Boolean);
-  const matches: Matches = (item, others = []) => {
-    if (words.length === 0) return true;
-    const texts = [...textsOf(item), ...others].join("\n").toLowerCase();
-    return words.every((word) => texts.includes(word));
-  };
-  const requests = requestRows(log.records, id);
-  const sent = requests.length + log.droppedOf(id);
+  const matches = matchesOf(find);
+  const requests = log.records.filter((record) => (record.organization ?? id) === id);
   return {
     organizations: organizations.organizations.map(({ seed }) => seed.id),
     organization: id,
-    counts: countsOf(state, sent),
+    counts: countsOf(state, requests.length),
     resubscriptions: resubscriptions.size,
     faults: faults.list(),
     kinds: FAULT_KINDS,
     operations: OPERATIONS,
-    ...itemsOf(tab, { requests, sent, state, matches, only, resubscriptions }),
+    ...itemsOf(tab, { requests, state, matches, only, resubscriptions }),
   };
 }
 
@@ -78,16 +73,8 @@ function countsOf(state: MockOrganizationState, requests: number): Record<Tab, n
   };
 }
 
-/** The values of an item, at any depth: what a page shows, without the names of fields. */
-function textsOf(value: unknown): string[] {
-  if (typeof value === "object" && value !== null) return Object.values(value).flatMap(textsOf);
-  return typeof value === "string" || typeof value === "number" ? [String(value)] : [];
-}
-
 interface Shown extends Pick<Question, "only"> {
-  requests: readonly RequestRow[];
-  /** How many requests there were. */
-  sent: number;
+  requests: readonly RequestRecord[];
   state: MockOrganizationState;
   matches: Matches;
   resubscriptions: ReadonlySet<MockConsentChange>;
@@ -95,27 +82,21 @@ interface Shown extends Pick<Question, "only"> {
 
 const LISTS = { lists: listViews, events: eventViews, webhooks: webhookViews };
 
-function itemsOf(
-  tab: Tab,
-  { requests, sent, state, matches, only, resubscriptions }: Shown,
-): Partial<PageNews> {
-  if (tab === "requests") {
-    const found = requests.filter((row) => {
-      const { operation, person, status, fault, refusedFor, changes } = row;
-      return isOf(only, row) && matches([operation, person, status, fault, refusedFor, changes]);
-    });
-    const note = `The page has the latest ${requests.length} of ${sent} requests.`;
-    return { requests: found, ...(sent > requests.length && { note }) };
-  }
-  const { items, found } =
-    tab === "contacts" ? contactViews(state, matches, resubscriptions) : LISTS[tab](state, matches);
+function itemsOf(tab: Tab, shown: Shown): Partial<PageNews> {
+  const { items, found } = foundIn(tab, shown);
   const note = `The latest ${items.length} of ${found} are shown. The search looks through all of them.`;
   return { [tab]: items, ...(found > items.length && { note }) };
 }
 
-function isOf({ operation, status, resubscriptions }: Question["only"], row: RequestRow): boolean {
-  const code = row.status === undefined ? "none" : String(row.status);
+function foundIn(tab: Tab, { requests, state, matches, only, resubscriptions }: Shown): Found<unknown> {
+  if (tab === "requests") return requestRows(requests, (record) => isOf(only, record), matches);
+  return tab === "contacts" ? contactViews(state, matches, resubscriptions) : LISTS[tab](state, matches);
+}
+
+function isOf({ operation, status, resubscriptions }: Question["only"], record: RequestRecord): boolean {
+  const { entry } = record;
+  const code = entry.status === undefined ? "none" : String(entry.status);
   const isStatus = status === "" || status === code || status === `${code[0]}xx`;
-  const isOperation = operation === "" || operation === row.operation;
-  return isOperation && isStatus && (row.isResubscription || !resubscriptions);
+  const isOperation = operation === "" || operation === entry.operation;
+  return isOperation && isStatus && (!resubscriptions || isResubscription(record));
 }

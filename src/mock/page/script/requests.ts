@@ -56,9 +56,7 @@ function bodyOf(details: RequestDetails): Child[] {
       part("Sent", h("pre", { tabindex: "0" }, address), body !== undefined && json(body)),
       part(
         response && details.fault !== undefined ? "Response of the service, before the fault" : "Response",
-        ...(response === undefined
-          ? ["None."]
-          : [pairs([["status", String(response.status)], ...response.headers]), json(response.body ?? "")]),
+        ...responseOf(response),
       ),
     ),
     h("div", { class: "headers" }, part("Headers", pairs(headers))),
@@ -70,6 +68,13 @@ function bodyOf(details: RequestDetails): Child[] {
         action("Copy body", () => void copy(JSON.stringify(body, undefined, 2), "The body was")),
     ),
   ];
+}
+
+function responseOf(response: RequestDetails["response"]): Child[] {
+  if (response === undefined) return ["None."];
+  if (response === "forgotten") return ["No longer kept: the mock keeps those of the latest 500 requests."];
+  const { status, headers, body = "" } = response;
+  return [pairs([["status", String(status)], ...headers]), json(body)];
 }
 
 function changesOf(changes: readonly string[]): HTMLElement {
