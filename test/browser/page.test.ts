@@ -148,6 +148,29 @@ describe("On the page of the mock", () => {
     expect(await (await scene.open("/hooks")).innerText()).toMatch(/Thanks for ada@example\.com\s+204/);
   });
 
+  it("an old request is found, and says that its response is no longer kept", async () => {
+    await scene.send("/api/v1/customer/create", { email });
+    for (let number = 0; number < 500; number += 1) await scene.mock.fetch(`${scene.server.url}/v2/lists`);
+    await scene.page.getByText("The latest 500 of 501 are shown.").waitFor();
+    await scene.page.getByRole("searchbox").fill(email);
+    const item = await scene.open("v1.customers.upsert");
+
+    expect(await item.innerText()).toMatch(/201[\s\S]+Response\s+No longer kept/);
+  });
+
+  it("webhook calls of one millisecond are shown one by one", async () => {
+    await scene.close();
+    scene = await Scene.open({ options: { clock: () => 1_000 } });
+    await scene.visit();
+    const order = { eventName: "order placed", contact: { email } };
+    await scene.send("/api/v1/events", order);
+    await scene.send("/api/v1/events", order);
+    await scene.mock.settled();
+    await scene.tab("Webhooks");
+
+    await expect.poll(() => scene.page.locator(".item").count()).toBe(2);
+  });
+
   it("a fault is armed by the form, meets the next request, and can be removed", async () => {
     await scene.page.getByLabel("Next request of").selectOption("v2.lists.list");
     await scene.page.getByLabel("fails with").selectOption("500-before");

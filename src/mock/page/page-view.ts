@@ -116,4 +116,5 @@ export interface EventView {
   automations: { name: string; calls: MockWebhookCall[] }[];
 }
 
-export type WebhookView = MockWebhookCall & { contact: string };
+/** `number` counts from 1. */
+export type WebhookView = MockWebhookCall & { number: number; contact: string };

@@ -143,6 +143,7 @@ export function eventViews(state: MockOrganizationState, matches: Matches): Foun
 export function webhookViews(state: MockOrganizationState, matches: Matches): Found<WebhookView> {
   return newest(state.webhookCalls, isFoundWithContact(state, matches), (call) => ({
     ...call,
+    number: state.webhookCalls.indexOf(call) + 1,
     contact: contactName(state, call.contactId),
   }));
 }

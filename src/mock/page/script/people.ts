@@ -127,7 +127,7 @@ export const events: Look<EventView> = {
 
 export const webhooks: Look<WebhookView> = {
   kind: "webhooks",
-  keyOf: ({ sentAt, url, contactId, automation }) => [sentAt, url, contactId, automation].join(" "),
+  keyOf: ({ number, sentAt }) => `${number} ${sentAt}`,
   head: (call) => [
     span("operation", call.url, span("person", `${call.automation} for ${call.contact}`)),
     tag(call.status !== undefined && call.status < 300 ? "good" : "warn", callText(call)),
