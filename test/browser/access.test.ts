@@ -85,6 +85,41 @@ describe("The page can be read", () => {
     });
   });
 
+  it.each(["Welcome series for new subscribers of the monthly newsletter", "x".repeat(100)])(
+    "at a width of 400 pixels, and nothing is cut off, if all names are %s",
+    async (name) => {
+      const webhook = { url: `http://127.0.0.1:9/${name}` };
+      const acme = {
+        id: "acme",
+        apiKeys: ["acme-key"],
+        appId: "acme-app",
+        lists: [{ id: "news", name, description: name }],
+        automations: [{ name, on: { event: name }, webhook }],
+      };
+      const webhookFetch = () => Promise.reject(new Error(name));
+      const scene = await Scene.open({
+        options: { organizations: [acme], webhookFetch },
+        context: { viewport: { width: 400, height: 820 } },
+      });
+      onTestFinished(() => scene.close());
+      const contact = {
+        email: `${"x".repeat(60)}@example.com`,
+        email_opt_in: "SUBSCRIBED",
+        first_name: name,
+      };
+      await scene.send("/api/v1/contact-groups/news/contacts", contact);
+      await scene.send("/api/v1/events", { eventName: name, uniqueIdentifier: name, contact });
+      await scene.send("/api/v1/customer/create", { [name]: name });
+      await scene.mock.settled();
+      await scene.visit();
+
+      await eachTab(scene, async (tab) => {
+        const cut = await scene.page.locator("main").evaluate((main) => main.scrollWidth - main.clientWidth);
+        expect([tab, cut]).toEqual([tab, 0]);
+      });
+    },
+  );
+
   it("at a width of 400 pixels, also with a long name of an organization", async () => {
     const scene = await Scene.open({
       options: { organizations: [{ id: "acme ".repeat(30), apiKeys: ["k"], appId: "a" }] },
