@@ -13,7 +13,8 @@ export const HELP = `audience-mock: the audience service, in memory, as an HTTP 
                       it: localhost, 127.0.0.1, [::1] and ADDRESS (not 0.0.0.0 or ::), with any port
   --seed FILE         the initial state: JSON, or people as FILE.csv (see below)
   --state FILE        keeps the state in FILE over a restart: contacts, consents and their history, lists, events.
-                      Without FILE it begins with the seed. Faults, requests and rate limits begin anew.
+                      Without FILE it begins with the seed; else new people, lists and organizations of the seed are
+                      added, and no others changed. Faults, requests and rate limits begin anew.
                       If the last change cannot be saved, the exit code is 1
   --env FILE          writes the environment of a client to FILE, for node --env-file and dotenv; its other lines stay.
                       A file that is no environment is refused

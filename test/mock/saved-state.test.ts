@@ -38,7 +38,7 @@ async function filled() {
   return mock;
 }
 
-it("A saved state is the same after it was restored, also beside lists and organizations that are new", async () => {
+it("A saved state is the same after it was restored, also beside people, lists and organizations that are new", async () => {
   const mock = await filled();
   const lists = [{ id: "new", name: "New", created_at: 1 }];
   const other = open({
@@ -48,13 +48,52 @@ it("A saved state is the same after it was restored, also beside lists and organ
     ],
   });
   other.restore(mock.save());
-  const { groups, ...state } = mock.service.organization("mock-organization");
+  const { groups, contacts, consentHistory, ...state } = mock.service.organization("mock-organization");
   const restored = other.service.organization("mock-organization");
 
   expect(restored).toMatchObject(state);
+  const isNew = { email: grace.email };
+  expect(restored.contacts).toEqual([...contacts, expect.objectContaining(isNew)]);
+  expect(restored.consentHistory).toEqual([...consentHistory, expect.objectContaining(isNew)]);
   expect(restored.automationRuns.map(({ eventId }) => eventId)).toEqual(state.events.map(({ id }) => id));
   expect(restored.groups).toEqual([{ type: "LIST", ...lists[0] }, ...groups]);
   expect(other.service.organization("acme").contacts).toHaveLength(1);
+});
+
+const seededWith = (...emails: string[]) => {
+  const contacts = emails.map((email) => ({ email, email_opt_in: "SUBSCRIBED" }));
+  return open({ organizations: [{ ...DEFAULT_ORGANIZATION, contacts }] });
+};
+
+it("Of a seed beside a saved state only people are taken in of whom the state knows no address, number or id, also none of before", async () => {
+  const before = seededWith("ada@example.com", "bob@old.example.com");
+  before.service.unsubscribe("ada@example.com");
+  const phone = "+41441234567";
+  await before.send(CREATE, { email: "bob@old.example.com", phone });
+  await before.send(CREATE, { email: "bob@new.example.com", phone });
+  const { contacts } = before.service.organization("mock-organization");
+  const after = seededWith("ada@example.com", "bob@old.example.com", "linus@example.com");
+  after.restore(before.save());
+  const restored = after.service.organization("mock-organization").contacts;
+
+  expect(contacts.map(({ email, email_opt_in }) => [email, email_opt_in])).toEqual([
+    ["ada@example.com", "UNSUBSCRIBED"],
+    ["bob@new.example.com", "SUBSCRIBED"],
+  ]);
+  expect(restored).toEqual([...contacts, expect.objectContaining({ email: "linus@example.com" })]);
+});
+
+it("No id is given twice over restarts, also with fewer people in the seed", async () => {
+  const first = seededWith("ada@example.com", "grace@example.com");
+  const second = seededWith("ada@example.com", "grace@example.com");
+  second.restore(first.save());
+  await second.send(CREATE, { email: "bob@example.com" });
+  const third = open();
+  third.restore(second.save());
+  for (const name of ["a", "b", "c", "d"]) await third.send(CREATE, { email: `${name}@example.com` });
+
+  const ids = third.service.organization("mock-organization").contacts.map(({ id }) => id);
+  expect([ids.length, new Set(ids).size]).toEqual([7, 7]);
 });
 
 it("A saved state keeps resubscriptions, refusals that stand, and who has asked again", async () => {

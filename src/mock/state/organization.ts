@@ -206,8 +206,6 @@ export class Organization {
     this.#memberships = new Memberships(memberships);
     for (const { uniqueIdentifier } of rows.events) this.#eventIdentifiers.add(uniqueIdentifier);
     for (const { listId, contactId } of rows.triggers) this.#firedTriggers.add(triggerKey(listId, contactId));
-    // As many ids as were given before: the same `seed` gives none of them again.
-    for (let given = rows.contacts.length + rows.events.length; given > 0; given -= 1) this.#sources.nextId();
   }
 
   #change(

@@ -1,5 +1,6 @@
 import { Refusal } from "../refusal.ts";
 import { contactFieldsOf, checkV1Contact } from "../v1/rules.ts";
+import type { SavedOrganization } from "./consent-log.ts";
 import type { MockConsentChange } from "./organization-state.ts";
 import { Organization, type Sources } from "./organization.ts";
 import type { MockContactSeed, MockOrganizationSeed } from "./seed.ts";
@@ -8,8 +9,13 @@ import type { MockContactSeed, MockOrganizationSeed } from "./seed.ts";
 export class Organizations {
   readonly organizations: readonly Organization[];
   readonly #byKey = { v1: new Map<string, Organization>(), v2: new Map<string, Organization>() };
+  readonly #sources: Sources;
+  /** Those of a saved state: the same `seed` gives them again. */
+  readonly #savedIds = new Set<string>();
 
-  constructor(seeds: readonly MockOrganizationSeed[], sources: Sources) {
+  constructor(seeds: readonly MockOrganizationSeed[], given: Sources) {
+    const sources = { ...given, nextId: () => this.#unusedId(given.nextId) };
+    this.#sources = sources;
     this.organizations = seeds.map((seed) => {
       const organization = new Organization(seed, sources);
       this.#register("v1", seed.apiKeys, organization);
@@ -30,6 +36,30 @@ export class Organizations {
     if (found) return found;
     const ids = this.organizations.map(({ seed }) => seed.id).join(", ");
     throw new TypeError(`no organization has the id or key "${idOrApiKey}"; there are: ${ids}`);
+  }
+
+  /** Takes over saved states, by the ids of their organizations. People whom a state never knew stay seeded. */
+  restore(saved: Readonly<Record<string, SavedOrganization>>): void {
+    for (const { contacts, events } of Object.values(saved))
+      for (const { id } of [...contacts, ...events]) this.#savedIds.add(id);
+    for (const organization of this.organizations) {
+      const state = saved[organization.seed.id];
+      if (state === undefined) continue;
+      organization.restore(state);
+      // An address that they had counts: a person whose e-mail was changed would come back without her refusal.
+      const had = new Set(state.consentHistory.flatMap(({ email, phone }) => [email, phone]));
+      const isKnown = (name: string | undefined) =>
+        name !== undefined && (had.has(name) || organization.person(name) !== undefined);
+      for (const contact of organization.seed.contacts ?? [])
+        if (![contact.id, contact.email, contact.phone].some(isKnown))
+          seedContact(organization, contact, this.#sources);
+    }
+  }
+
+  #unusedId(nextId: () => string): string {
+    let id = nextId();
+    while (this.#savedIds.has(id)) id = nextId();
+    return id;
   }
 
   #ownerOf(key: string): Organization | undefined {

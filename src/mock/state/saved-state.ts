@@ -98,10 +98,7 @@ export function restoreState(organizations: Organizations, content: string): voi
       throw new TypeError(`it holds the organization "${name}", and the seed has none of this id`);
     checkReferences(name, state);
   }
-  for (const organization of organizations.organizations) {
-    const state = saved.organizations[organization.seed.id];
-    if (state !== undefined) organization.restore(state);
-  }
+  organizations.restore(saved.organizations);
 }
 
 function parse(content: string): SavedState {
