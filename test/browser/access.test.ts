@@ -86,11 +86,11 @@ describe("The page can be read", () => {
   });
 
   it.each(["Welcome series for new subscribers of the monthly newsletter", "x".repeat(100)])(
-    "at a width of 400 pixels, and nothing is cut off, if all names are %s",
+    "at a width of 400 pixels, nothing cut off, if each name is %s",
     async (name) => {
       const webhook = { url: `http://127.0.0.1:9/${name}` };
       const acme = {
-        id: "acme",
+        id: name,
         apiKeys: ["acme-key"],
         appId: "acme-app",
         lists: [{ id: "news", name, description: name }],
@@ -114,22 +114,15 @@ describe("The page can be read", () => {
       await scene.visit();
 
       await eachTab(scene, async (tab) => {
-        const cut = await scene.page.locator("main").evaluate((main) => main.scrollWidth - main.clientWidth);
-        expect([tab, cut]).toEqual([tab, 0]);
+        const cut = await scene.page.evaluate(() =>
+          [document.documentElement, document.querySelector("main")!].map(
+            (one) => one.scrollWidth - one.clientWidth,
+          ),
+        );
+        expect([tab, cut]).toEqual([tab, [0, 0]]);
       });
     },
   );
-
-  it("at a width of 400 pixels, also with a long name of an organization", async () => {
-    const scene = await Scene.open({
-      options: { organizations: [{ id: "acme ".repeat(30), apiKeys: ["k"], appId: "a" }] },
-      context: { viewport: { width: 400, height: 820 } },
-    });
-    onTestFinished(() => scene.close());
-    await scene.visit();
-
-    expect(await scene.page.evaluate(() => document.documentElement.scrollWidth)).toBe(400);
-  });
 
   it("by a screen reader: each control has a name, and landmarks, tabs and gauges their roles", async () => {
     const scene = await open();
