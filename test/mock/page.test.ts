@@ -118,6 +118,17 @@ it("Requests are found whatever their age; the page shows the latest 500, says s
   expect(await responseOf(4)).toMatchObject({ status: 401 });
 });
 
+it("After a reset a request is a first try, also if it hung before", async () => {
+  const send = () => open.mock.fetch("https://audience-mock.example/v2/lists");
+  open.mock.addFault({ kind: "hang" });
+  const hanging = send();
+  open.mock.reset();
+  await hanging.catch(() => undefined);
+  await send();
+
+  expect((await news()).requests).toMatchObject([{ status: 401, attempt: 1 }]);
+});
+
 describe("The root is", () => {
   const root = (accept: string) => open.call("/", { headers: { accept } });
 
