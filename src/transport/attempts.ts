@@ -142,8 +142,7 @@ function planNext(
   if (!next || stop.signal.aborted) return undefined;
   const { waitMs } = next;
   // A failure that names the time of the retry is itself the error (D37).
-  const namesRetry =
-    failure.code === "rate_limit" || (failure instanceof ApiError && failure.retryAfterMs !== undefined);
+  const namesRetry = failure instanceof ApiError && failure.retryAfterMs !== undefined;
   if (performance.now() + waitMs > call.deadlineAt) throw namesRetry ? failure : deadlineError(call, failure);
   // A call that got no permit has made no attempt.
   const details = { attempt: Math.max(1, context.attempts), waitMs, error: errorSummary(failure) };

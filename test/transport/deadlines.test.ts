@@ -5,6 +5,7 @@ import {
   type ClientOptions,
   RateLimiter,
   RateLimitWaitError,
+  RateLimitError,
   ServerError,
   TimeoutError,
   type V1Client,
@@ -188,17 +189,23 @@ describe("deadlineMs", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("that a backoff would pass is a TimeoutError at once, with the failure as its cause", async () => {
-    const { mock, v1 } = mockedClient({ faults: [{ kind: "500-before" }] });
+  it.each([
+    [{ kind: "500-before" }, ServerError, "unknown"],
+    [{ kind: "429", retryAfter: false }, RateLimitError, "not-applied"],
+  ] as const)(
+    "that a backoff would pass is a TimeoutError at once, with the failure as its cause: %o",
+    async (fault, cause, outcome) => {
+      const { mock, v1 } = mockedClient({ faults: [fault] });
 
-    const error = await failureOf(v1.customers.upsert(contact, { deadlineMs: 100 }));
+      const error = await failureOf(v1.customers.upsert(contact, { deadlineMs: 100 }));
 
-    expect(error).toBeInstanceOf(TimeoutError);
-    expect(error).toMatchObject({ timeoutMs: 100, outcome: "unknown", request: { attempts: 1 } });
-    expect(error.message).toBe("The call's next attempt would begin after its deadline of 100 ms.");
-    expect(error.cause).toBeInstanceOf(ServerError);
-    expect(mock.requests).toHaveLength(1);
-  });
+      expect(error).toBeInstanceOf(TimeoutError);
+      expect(error).toMatchObject({ timeoutMs: 100, outcome, request: { attempts: 1 } });
+      expect(error.message).toBe("The call's next attempt would begin after its deadline of 100 ms.");
+      expect(error.cause).toBeInstanceOf(cause);
+      expect(mock.requests).toHaveLength(1);
+    },
+  );
 
   it("that passes before the call asks for its permit, as the event loop is busy, is no ConfigurationError", async () => {
     vi.useRealTimers();
