@@ -80,8 +80,10 @@ const sumOf = ({ files }: Survey, count: (file: FileSurvey) => number) =>
 function totalLines(survey: Survey, service: ImportService, listId: string | undefined): string[] {
   const valid = sumOf(survey, (file) => file.valid);
   const unstated = sumOf(survey, (file) => file.unstated);
-  const estimateMs = service.audience.rateLimiter?.estimateMs(valid, { priority: 9 });
-  const duration = estimateMs === undefined ? "" : ` in about ${formatDuration(estimateMs)}`;
+  const { rateLimiter } = service.audience;
+  const durationOf = (priority: number) =>
+    rateLimiter ? ` in about ${formatDuration(rateLimiter.estimateMs(valid, { priority }))}` : "";
+  const orSooner = durationOf(0) === durationOf(9) ? "" : ` (with --reserve 0${durationOf(0)})`;
   const ofUnstated = [
     `  ${counted(unstated, "row leaves", "rows leave")} out a consent that the files do not have: a new contact becomes NON_SUBSCRIBED, and`,
     "  an existing one should keep its consent. This relies on undocumented behaviour of the service.",
@@ -89,7 +91,7 @@ function totalLines(survey: Survey, service: ImportService, listId: string | und
   return [
     `Over all files: ${counted(survey.people.size, "person", "people")} in ${counted(survey.rows, "row")}.`,
     ...(unstated === 0 ? [] : ofUnstated),
-    `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported${duration}.`,
+    `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported${durationOf(9)}${orSooner}.`,
     `Into ${listId === undefined ? "the audience" : `the list ${listId}`}: ${service.description}.`,
   ];
 }
@@ -101,8 +103,8 @@ function explain(
 ): number {
   if (signal.aborted && (error === signal.reason || isAudienceError(error))) {
     const hasSent = isAudienceError(error) && error.outcome === "unknown";
-    say(output, hasSent ? "Stopped. The requests in flight have ended." : "Stopped. Nothing was sent.");
-    if (hasSent) say(output, resumeHint(options));
+    if (hasSent) say(output, "Stopped. The requests in flight have ended.", resumeHint(options));
+    else say(output, "Stopped. Nothing was sent.");
     return 130;
   }
   if (isAudienceError(error) && error.code !== "configuration") {

@@ -400,4 +400,14 @@ describe("The command line", () => {
     expect(out).toContain("1 of 1 row can be imported.\n");
     expect(mock.requests).toEqual([]);
   });
+
+  it("estimates how long it takes, and names the option that shortens it", async () => {
+    const people = Array.from({ length: 950 }, (_, number) => `a${number}@example.com,subscribed`);
+
+    const { out } = await imported(["email,status", ...people], undefined, "--dry-run");
+
+    expect(out).toContain(
+      "950 of 950 rows can be imported in about 1 h (with --reserve 0 in about 9 min 4 s).",
+    );
+  });
 });
