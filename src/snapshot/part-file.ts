@@ -8,7 +8,7 @@ import { replaceFileBy } from "../files/replacement.ts";
 import type { Cursor } from "../pagination/cursor.ts";
 import type { ListPage } from "../pagination/page.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
-import { snapshotContactOf, type ReadContact, withStricterConsent } from "./snapshot-contact.ts";
+import { snapshotContactOf, withStricterConsent } from "./snapshot-contact.ts";
 import {
   contactLine,
   type FinishedHeading,
@@ -33,7 +33,8 @@ const pageLineSchema = z.object({
     .optional(),
 });
 
-const partLineSchema = z.union([pageLineSchema, z.object({ id: z.string() })]);
+/** A line of the part file: a contact, the end of its page, or the heading. */
+const partLineSchema = z.union([z.object({ id: z.string() }), pageLineSchema, headingSchema]);
 
 /** The state of a read: what its pages have come to. */
 class ReadState {
@@ -75,69 +76,55 @@ export class PartFile {
   }
 
   /**
-   * Reads the part file, and gives the heading of a read that can go on: a page of it has come, and its last page brought
-   * somebody new, else the list had no end, or has shifted by far. A kill or a loss of power may have damaged the end of the
-   * part file: that is read again.
+   * Reads what was written since the last whole page that was read, and gives the heading of a read that can go on: a page of it
+   * has come, and its last page brought somebody new, else the list had no end, or has shifted by far. A kill or a loss of power
+   * may have damaged the end of the part file: that is read again.
    */
   async read(): Promise<Heading | undefined> {
     let lineStarts = new Map<string, number>();
-    for await (const { text, start, end } of readLines(this.#handle)) {
-      if (!this.#heading) {
-        this.#heading = parseLine(headingSchema, text);
-        if (!this.#heading) return undefined;
-        continue;
-      }
+    for await (const { text, start, end } of readLines(this.#handle, { from: this.#pagesEnd })) {
       const line = parseLine(partLineSchema, text);
       if (!line) break;
       if ("id" in line) {
         lineStarts.set(line.id, start);
         continue;
       }
-      this.state.add(line, lineStarts);
+      if ("page" in line) this.state.add(line, lineStarts);
+      else this.#heading = line;
       lineStarts = new Map();
       this.#pagesEnd = end;
     }
     return this.state.hasPages && !this.state.cursor?.pagesWithoutNew ? this.#heading : undefined;
   }
 
-  begin(heading: Heading): void {
-    this.#heading = heading;
+  async begin(heading: Heading): Promise<void> {
     this.state = new ReadState();
     this.#pagesEnd = 0;
-    this.#append(`${JSON.stringify(heading)}\n`);
+    await this.#append(`${JSON.stringify(heading)}\n`);
   }
 
   /** Writes a page that was asked for at `readAt`. If a contact had come before, the stricter consent counts. */
   async add({ page, totalItems: total, next, received }: ListPage<Profile>, readAt: string): Promise<void> {
-    const contacts = new Map<string, ReadContact>();
+    const lines = new Map<string, string>();
     for (const profile of received) {
+      const { id } = profile;
       const lastRead = { contact: snapshotContactOf(profile, this.#heading!.fields), readAt };
-      const earlierRead = contacts.get(profile.id) ?? (await this.#writtenContact(profile.id));
-      contacts.set(profile.id, earlierRead ? withStricterConsent(lastRead, earlierRead) : lastRead);
-    }
-    let lines = "";
-    let lineStart = this.#pagesEnd;
-    const lineStarts = new Map<string, number>();
-    for (const [id, contact] of contacts) {
-      const line = contactLine(contact);
+      const earlierLine = lines.get(id) ?? (await this.#writtenLine(id));
+      const earlierRead = earlierLine && parseContact(earlierLine, this.#file);
+      const line = contactLine(earlierRead ? withStricterConsent(lastRead, earlierRead) : lastRead);
       if (Buffer.byteLength(line) > longestLineBytes)
         throw new ConfigurationError(
           `The contact ${id} takes more than 1 MB, which no line of a snapshot may have. Read it with \`fields: "consent"\`.`,
         );
-      lineStarts.set(id, lineStart);
-      lines += line;
-      lineStart += Buffer.byteLength(line);
+      lines.set(id, line);
     }
     const pageLine = pageLineSchema.parse({ page, total, next: next?.cursor });
-    this.#append(`${lines}${JSON.stringify(pageLine)}\n`);
-    this.state.add(pageLine, lineStarts);
+    await this.#append(`${[...lines.values()].join("")}${JSON.stringify(pageLine)}\n`);
   }
 
-  async #writtenContact(id: string): Promise<ReadContact | undefined> {
+  async #writtenLine(id: string): Promise<string | undefined> {
     const from = this.state.lineStarts.get(id);
-    if (from === undefined) return undefined;
-    const line = await readLines(this.#handle, { from }).next();
-    return line.done ? undefined : parseContact(line.value.text, this.#file);
+    return from === undefined ? undefined : (await readLines(this.#handle, { from }).next()).value?.text;
   }
 
   /** Writes the finished snapshot beside the older one, and replaces that one in one step. */
@@ -150,12 +137,12 @@ export class PartFile {
     closeSync(this.#handle);
   }
 
-  /** Appends lines to the part file, behind its last whole page. A killed process loses nothing that the kernel has. */
-  #append(text: string): void {
+  /** Writes behind the last whole page, and reads that. A killed process loses nothing that the kernel has. */
+  async #append(text: string): Promise<void> {
     this.#checkOurs();
     ftruncateSync(this.#handle, this.#pagesEnd);
     appendFileSync(this.#handle, text);
-    this.#pagesEnd += Buffer.byteLength(text);
+    await this.read();
   }
 
   /** The text of the snapshot. It ends with the question whether the older snapshot may be replaced. */

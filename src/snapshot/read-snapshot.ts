@@ -5,17 +5,24 @@ import type { AudienceClient } from "../audience-client.ts";
 import { isDocumented, shownConsent } from "../consent.ts";
 import { AbortError, ConfigurationError } from "../errors.ts";
 import { acquireLock, refusalOf } from "../files/lock.ts";
-import { recordTarget, type Target, targetOf } from "../organization.ts";
+import { type Target, targetOf } from "../organization.ts";
 import type { ListPage } from "../pagination/page.ts";
 import type { RateLimiter } from "../rate-limiter/rate-limiter.ts";
-import { type Given, optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
+import {
+  functionThat,
+  type Given,
+  optionThat,
+  optionTypes,
+  parseOption,
+  parseOptions,
+} from "../schema/parse-options.ts";
 import type { Observer } from "../transport/observer.ts";
 import type { Profile } from "../v1/schemas/profile.ts";
 import { hasMethods } from "../values/predicates.ts";
 import { PartFile } from "./part-file.ts";
 import type { SnapshotFields } from "./snapshot-contact.ts";
 import { existingHeading, type Heading } from "./snapshot-file.ts";
-import { maxSnapshotAgeMs, v1Target, openSnapshot, type Snapshot, snapshotSalt } from "./snapshot.ts";
+import { maxSnapshotAgeMs, openSnapshot, recordSnapshotTarget, type Snapshot } from "./snapshot.ts";
 
 /** Options of `readSnapshot`. */
 export interface ReadSnapshotOptions {
@@ -56,12 +63,17 @@ const optionsSchema = z.strictObject({
   file: optionTypes.string,
   fields: z.enum(["consent", "all"]).default("consent"),
   signal: optionTypes.signal.optional(),
-  onProgress: optionTypes.function.optional(),
+  onProgress: functionThat<(progress: SnapshotProgress) => void>().optional(),
   priority: optionTypes.priority.default(9),
   organization: optionTypes.string.optional(),
 });
 
-type ReadSettings = ReadSnapshotOptions & Required<Given<Pick<ReadSnapshotOptions, "fields" | "priority">>>;
+/** The options of a read, and what it reads: the contacts of the client's organization. */
+type ReadSettings = Given<z.output<typeof optionsSchema>> & {
+  readonly client: AudienceClient;
+  readonly target: Target;
+  readonly observer: Observer;
+};
 
 const clientOption = optionThat<AudienceClient>("an AudienceClient", (value) => hasMethods(value, "opened"));
 
@@ -88,21 +100,22 @@ export async function readSnapshot(
   options: ReadSnapshotOptions,
 ): Promise<Snapshot> {
   const client = parseOption(clientOption, audience, "The client of readSnapshot");
-  // Safe: the schema has checked all but what the functions take.
-  const settings = parseOptions(optionsSchema, options, "The options of readSnapshot") as ReadSettings;
-  if (settings.signal?.aborted) throw new AbortError({ outcome: "not-sent", cause: settings.signal.reason });
-  const source = snapshotSource(client, settings.organization);
-  const givenPath = resolve(settings.file);
+  const parsedOptions = parseOptions(optionsSchema, options, "The options of readSnapshot");
+  const { file: givenFile, signal, organization } = parsedOptions;
+  if (signal?.aborted) throw new AbortError({ outcome: "not-sent", cause: signal.reason });
+  const opened = client.opened();
+  const { observer } = opened.settings;
+  const settings = { ...parsedOptions, client, target: targetOf(organization, opened), observer };
   // A link stands for its target.
-  const file = existsSync(givenPath) ? realpathSync(givenPath) : givenPath;
+  const file = existsSync(givenFile) ? realpathSync(givenFile) : resolve(givenFile);
   const lockNotice = "readSnapshot waits up to 30 s for the lock of another read, which is not renewed";
   try {
-    const lock = await acquireLock(file, () => source.observer.info(lockNotice));
+    const lock = await acquireLock(file, () => observer.info(lockNotice));
     try {
       const olderHeading = await existingHeading(file);
       using part = new PartFile(file, lock);
-      await beginOrResumeRead(part, olderHeading, source, settings);
-      await readPages(part, source, settings);
+      await beginOrResumeRead(part, olderHeading, settings);
+      await readPages(part, settings);
       await part.finish();
       return await openSnapshot(file);
     } finally {
@@ -113,38 +126,24 @@ export async function readSnapshot(
   }
 }
 
-interface SnapshotSource {
-  readonly client: AudienceClient;
-  readonly target: Target;
-  readonly observer: Observer;
-}
-
-/** Only v1 lists contacts: throws a `ConfigurationError` without v1, or if the organization's name holds a key. */
-function snapshotSource(client: AudienceClient, organization: string | undefined): SnapshotSource {
-  const opened = client.opened();
-  return { client, target: v1Target(targetOf(organization, opened)), observer: opened.settings.observer };
-}
-
 /** Goes on with the part file's read of less than a day ago, or begins a new read. */
 async function beginOrResumeRead(
   part: PartFile,
   olderHeading: Heading | undefined,
-  source: SnapshotSource,
-  { fields, signal = new AbortController().signal }: ReadSettings,
+  { fields, target: targetNow, observer, signal = new AbortController().signal }: ReadSettings,
 ): Promise<void> {
   const partHeading = await part.read();
   const ageMs = Date.now() - Date.parse(partHeading?.readAt ?? "");
   // A kill may come between the last two steps: then the read has replaced the older snapshot already.
   const isNewer = partHeading?.readAt !== olderHeading?.readAt;
   const resumed = Math.abs(ageMs) <= maxSnapshotAgeMs && isNewer ? partHeading : undefined;
-  const salt = snapshotSalt(source.target);
-  const target = await recordTarget(source.target, resumed?.target, { salt, signal, what: "snapshot" });
+  const target = await recordSnapshotTarget(targetNow, resumed?.target, signal);
   // Pages that were read with another key, under no name, may be of another organization.
   if (resumed?.target.organization !== target.organization || resumed?.fields !== fields) {
     const readAt = new Date().toISOString();
-    part.begin({ audience_snapshot: 1, readAt, fields, target });
+    await part.begin({ audience_snapshot: 1, readAt, fields, target });
   } else if (ageMs > hourMs)
-    source.observer.warn(
+    observer.warn(
       `readSnapshot goes on with a read that was begun at ${resumed.readAt}: people of its first pages may have left since. ` +
         "Delete its .part file to begin afresh",
     );
@@ -152,8 +151,7 @@ async function beginOrResumeRead(
 
 async function readPages(
   part: PartFile,
-  { client, observer }: SnapshotSource,
-  { signal, priority, onProgress }: ReadSettings,
+  { client, observer, signal, priority, onProgress }: ReadSettings,
 ): Promise<void> {
   const { cursor, lineStarts } = part.state;
   if (!cursor) return;

@@ -40,19 +40,16 @@ export class SnapshotFile {
   readonly heading: FinishedHeading;
   hasConsent = false;
   readonly #handle: number;
-  /** Where the contacts start, behind the heading. */
-  readonly #contactsStart: number;
   /** The start of each contact's line, and the end of the last line. */
   #lineBounds = new Float64Array();
   /** The hash of each contact's key and the number of its line, in one number; sorted. */
   #keyIndex = new Float64Array();
   #isClosed = false;
 
-  private constructor(path: string, handle: number, { heading, contactsStart }: ReadHeading) {
+  private constructor(path: string, handle: number, heading: FinishedHeading) {
     this.path = path;
     this.heading = heading;
     this.#handle = handle;
-    this.#contactsStart = contactsStart;
   }
 
   /** Reads a snapshot's file once, for its index. Throws if it is no snapshot, damaged, or of another version. */
@@ -72,7 +69,7 @@ export class SnapshotFile {
   async #buildIndex(): Promise<void> {
     const bounds: number[] = [];
     const keyIndex: number[] = [];
-    let contactsEnd = this.#contactsStart;
+    let contactsEnd = 0;
     for await (const { contact, start, end } of this.contacts()) {
       this.hasConsent ||= showsOptIn(contact);
       for (const key of snapshotKeysOf(contact)) keyIndex.push(keyHash(key) * mostContacts + bounds.length);
@@ -91,7 +88,9 @@ export class SnapshotFile {
     this.#checkOpen();
     let [count, restBytes] = [0, 0];
     const onRest = ({ length }: Uint8Array) => (restBytes = length);
-    for await (const line of readLines(this.#handle, { from: this.#contactsStart, onRest })) {
+    for await (const line of readLines(this.#handle, { onRest })) {
+      // The heading.
+      if (line.start === 0) continue;
       yield { ...line, ...parseContact(line.text, this.path) };
       this.#checkOpen();
       count += 1;
@@ -144,17 +143,12 @@ function keyHash(key: string): number {
   return hash >>> 3;
 }
 
-interface ReadHeading {
-  readonly heading: FinishedHeading;
-  readonly contactsStart: number;
-}
-
 /** Reads the heading. Throws if the file is no snapshot, or one of another version. */
-async function readHeading(handle: number, file: string): Promise<ReadHeading> {
+async function readHeading(handle: number, file: string): Promise<FinishedHeading> {
   // A file without a line is no snapshot, either.
-  const { text = "", end: contactsStart = 0 } = (await readLines(handle).next()).value ?? {};
+  const text = (await readLines(handle).next()).value?.text ?? "";
   const heading = parseLine(finishedHeadingSchema, text);
-  if (heading) return { heading, contactsStart };
+  if (heading) return heading;
   const version = /^\{"audience_snapshot":(\d+)/.exec(text)?.[1];
   if (version === undefined || version === "1")
     throw new ConfigurationError(`${file} is not a snapshot, and is left unchanged. Name another file.`);
@@ -169,7 +163,7 @@ export async function existingHeading(file: string): Promise<FinishedHeading | u
   if (!existsSync(file)) return undefined;
   const handle = openRegular(file, constants.O_RDONLY);
   try {
-    return fstatSync(handle).size === 0 ? undefined : (await readHeading(handle, file)).heading;
+    return fstatSync(handle).size === 0 ? undefined : await readHeading(handle, file);
   } finally {
     closeSync(handle);
   }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { checkSame, recordTarget, type Target } from "../organization.ts";
+import { checkSame, type RecordedTarget, recordTarget, type Target } from "../organization.ts";
 import { optionThat, optionTypes, parseOption, parseOptions } from "../schema/parse-options.ts";
 import { hasMethods } from "../values/predicates.ts";
 import {
@@ -172,8 +172,8 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
           "readSnapshot.",
       );
     // The name of an organization proves nothing of a snapshot that has a key.
-    const expected = { ...v1Target(target), organization: recorded.organization && target.organization };
-    await recordTarget(expected, recorded, { salt: snapshotSalt(expected), signal, what: "snapshot" });
+    const organization = recorded.organization && target.organization;
+    await recordSnapshotTarget({ ...target, organization }, recorded, signal);
     this.checkConsents();
   }
 
@@ -205,12 +205,16 @@ export async function openSnapshot(file: string): Promise<Snapshot> {
   );
 }
 
-/** A snapshot is of the v1 family alone, as only v1 lists contacts. */
-export function v1Target(target: Target): Target {
-  return { ...target, families: target.families.filter(({ name }) => name === "v1") };
-}
-
-/** The salt of the key's hash, the same in all snapshots of a service: two of them are compared without the key (D166). */
-export function snapshotSalt({ families: [v1] }: Target): string {
-  return `audience-snapshot ${v1?.baseUrl}`;
+/**
+ * The record of the target in a snapshot: of the v1 family, as only v1 lists contacts. The salt of its key is the same in all
+ * snapshots of a service, so that two of them are compared without the key (D166).
+ */
+export function recordSnapshotTarget(
+  target: Target,
+  recorded: RecordedTarget | undefined,
+  signal: AbortSignal,
+): Promise<RecordedTarget> {
+  const families = target.families.filter(({ name }) => name === "v1");
+  const salt = `audience-snapshot ${families[0]?.baseUrl}`;
+  return recordTarget({ ...target, families }, recorded, { salt, signal, what: "snapshot" });
 }
