@@ -40,11 +40,8 @@ export interface ScriptReply {
   readonly rateFactor: number;
 }
 
-/** The permits, successes and refusal that a request reports to Redis. */
-export type Report = Pick<ScriptRequest, "permits" | "succeeded" | "refusedForMs"> & {
-  /** The report may not have arrived, or after newer ones: the next one has its numbers again. */
-  readonly failed: () => void;
-};
+/** Sends one request to the script, on the data of one budget. Rejects with an error whose message may be shown. */
+export type RunScript = (request: ScriptRequest) => Promise<ScriptReply>;
 
 /** The permits, successes and refusal of this process that Redis may not know. */
 export class Unreported {
@@ -63,7 +60,10 @@ export class Unreported {
   }
 
   /** Reports all, and the permits in flight, so that their leases are renewed. */
-  report(ownLog: SlidingWindowLog, now: number): Report {
+  report(
+    ownLog: SlidingWindowLog,
+    now: number,
+  ): Pick<ScriptRequest, "permits" | "succeeded" | "refusedForMs"> {
     const permits: WrittenPermit[] = [];
     for (const { id, isLast, respondedAt } of ownLog.permits(now))
       if (this.#permits.delete(id) || respondedAt === undefined)
@@ -72,15 +72,14 @@ export class Unreported {
     const { succeeded, refusedUntil } = this;
     this.#permits.clear();
     [this.succeeded, this.refusedUntil] = [0, -Infinity];
-    return {
-      permits,
-      succeeded,
-      refusedForMs: refusedUntil > -Infinity ? Math.max(0, refusedUntil - now) : undefined,
-      failed: () => {
-        this.succeeded += succeeded;
-        this.refusedUntil = Math.max(this.refusedUntil, refusedUntil);
-      },
-    };
+    const refusedForMs = refusedUntil > -Infinity ? Math.max(0, refusedUntil - now) : undefined;
+    return { permits, succeeded, refusedForMs };
+  }
+
+  /** A request has failed: the next one has its numbers again. */
+  failed({ succeeded, refusedForMs = -Infinity }: ScriptRequest, sentAt: number): void {
+    this.succeeded += succeeded;
+    this.refusedUntil = Math.max(this.refusedUntil, sentAt + refusedForMs);
   }
 }
 

@@ -1,9 +1,5 @@
-import { startTimer } from "../timer.ts";
-import { hasMethods } from "../values/predicates.ts";
-import type { ScriptReply, ScriptRequest } from "./permit-report.ts";
+import type { RunScript, ScriptReply } from "./permit-report.ts";
 import { permitScript } from "./permit-script.ts";
-
-const replyTimeoutMs = 1_000;
 
 /** The methods by which a client or a cluster of `ioredis` is known. */
 export interface IoredisLike {
@@ -24,20 +20,10 @@ export interface NodeRedisLike {
 /** A Redis client of either package; it must be connected, or connect by itself. */
 export type RedisLike = IoredisLike | NodeRedisLike;
 
-export function isRedisLike(client: unknown): client is RedisLike {
-  return hasMethods(client, "eval") && (hasMethods(client, "evalSha") || hasMethods(client, "evalsha"));
-}
-
-/**
- * Sends one request to the script, on the data of one budget. Rejects after a second without a reply, or with an error whose
- * message may be shown. `onLate` is called once a request ends after that.
- */
-export type RunScript = (request: ScriptRequest, onLate: () => void) => Promise<ScriptReply>;
-
 /** Sends the script's source each time: at a thousand calls an hour these few kilobytes do not matter. */
 export function scriptOf(client: RedisLike, key: string): RunScript {
   const keys = ["permits", "others", "state"].map((name) => `{${key}}:${name}`);
-  const evaluate = async (request: ScriptRequest): Promise<ScriptReply> => {
+  return async (request) => {
     // Requests and replies are JSON, independent of a client's number settings.
     const requestJson = JSON.stringify({ ...request, newData: crypto.randomUUID() });
     try {
@@ -51,26 +37,6 @@ export function scriptOf(client: RedisLike, key: string): RunScript {
       throw new Error(reasonOf(error));
     }
   };
-  return (request, onLate) => replyWithin(evaluate(request), onLate);
-}
-
-function replyWithin<Reply>(reply: Promise<Reply>, onLate: () => void): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const fail = (): void => {
-      reject(new Error(`no reply within ${replyTimeoutMs} ms`));
-      void reply.then(onLate, onLate);
-    };
-    const cancelTimer = startTimer(fail, replyTimeoutMs, inBackground);
-    void reply.then(resolve, reject).finally(cancelTimer);
-  });
-}
-
-/** A timeout that does not keep the process alive. */
-export function inBackground(callback: () => void, delayMs: number): ReturnType<typeof setTimeout> {
-  const timer = setTimeout(callback, delayMs);
-  // Where timers are numbers (browsers, edge runtimes), they do not keep the process alive.
-  if (typeof timer === "object") timer?.unref();
-  return timer;
 }
 
 /** The first line of an error of Redis or its client; its first word, where the line may hold a password. */

@@ -1,11 +1,18 @@
 import { Allowance } from "../rate-limiter/reserve.ts";
 import { type CountedPermit, type Release, SlidingWindowLog } from "../rate-limiter/sliding-window-log.ts";
 import type { Ask, Known, PermitStore, RateLimitStore, Reply, StoreUser } from "../rate-limiter/store.ts";
-import { permitsElsewhere, type ScriptReply, type ScriptRequest, Unreported } from "./permit-report.ts";
-import { inBackground, type RunScript } from "./redis-client.ts";
+import { startTimer } from "../timer.ts";
+import {
+  permitsElsewhere,
+  type RunScript,
+  type ScriptReply,
+  type ScriptRequest,
+  Unreported,
+} from "./permit-report.ts";
 
 /** An unavailable Redis is tried again after this time, and an idle process contacts Redis at least every two of it. */
 const retryIntervalMs = 1_000;
+const replyTimeoutMs = 1_000;
 // More permits would only be returned unused.
 const maxPerRequest = 100;
 
@@ -164,16 +171,16 @@ export class RedisPermits implements PermitStore {
   /** Sends one request to Redis; undefined if it is unavailable. */
   async #request(ids: readonly string[] = [], isLast = false): Promise<Reply | undefined> {
     const sentAt = this.#user.clock();
-    const { failed, ...report } = this.#unreported.report(this.#user.log, sentAt);
+    const report = this.#unreported.report(this.#user.log, sentAt);
     const [{ leaseMs }, reserve] = [this.#settings, this.#user.reserve()];
     const request = { windows: this.#windows, leaseMs, ...report, process: this.#name, ids, isLast, reserve };
     // Redis may carry out a late request after newer ones, or not at all.
     const writeAgain = () => this.#unreported.addPermits([...report.permits.map(([id]) => id), ...ids]);
     try {
-      return this.#onReply(request, await this.#runScript(request, writeAgain), sentAt);
+      return this.#onReply(request, await replyWithin(this.#runScript(request), writeAgain), sentAt);
     } catch (error) {
       writeAgain();
-      failed();
+      this.#unreported.failed(request, sentAt);
       const isNewOutage = !this.#outage;
       // Safe: the error is of the Redis client, or its timeout.
       this.#outage = { reason: (error as Error).message, isEnding: false };
@@ -207,4 +214,24 @@ export class RedisPermits implements PermitStore {
     if (isBack || (ids.length === 0 && hasRoom)) this.#user.onChange();
     return { permits, waitMs };
   }
+}
+
+/** Rejects after a second without a reply; `onLate` is called once it comes after that. */
+function replyWithin<Reply>(reply: Promise<Reply>, onLate: () => void): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const fail = (): void => {
+      reject(new Error(`no reply within ${replyTimeoutMs} ms`));
+      void reply.then(onLate, onLate);
+    };
+    const cancelTimer = startTimer(fail, replyTimeoutMs, inBackground);
+    void reply.then(resolve, reject).finally(cancelTimer);
+  });
+}
+
+/** A timeout that does not keep the process alive. */
+function inBackground(callback: () => void, delayMs: number): ReturnType<typeof setTimeout> {
+  const timer = setTimeout(callback, delayMs);
+  // Where timers are numbers (browsers, edge runtimes), they do not keep the process alive.
+  if (typeof timer === "object") timer?.unref();
+  return timer;
 }

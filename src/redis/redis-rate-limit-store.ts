@@ -2,7 +2,8 @@
 import * as z from "zod";
 import type { RateLimitStore } from "../rate-limiter/store.ts";
 import { numberThat, optionThat, parseOption, parseOptions } from "../schema/parse-options.ts";
-import { isRedisLike, type RedisLike, scriptOf } from "./redis-client.ts";
+import { hasMethods } from "../values/predicates.ts";
+import { type RedisLike, scriptOf } from "./redis-client.ts";
 import { RedisPermits } from "./redis-permits.ts";
 
 export type { IoredisLike, NodeRedisLike, RedisLike } from "./redis-client.ts";
@@ -40,17 +41,17 @@ const storeOptions = z.strictObject({
     "a string that is not empty and does not begin with a brace",
     (value) => typeof value === "string" && value !== "" && !value.startsWith("}"),
   ).default("audience-sdk:rate-limit"),
-  onUnavailable: optionThat<"local" | "reject">(
-    '"local" or "reject"',
-    (value) => value === "local" || value === "reject",
-  ).default("local"),
+  onUnavailable: z.enum(["local", "reject"]).default("local"),
   localShare: numberThat("a number over 0, up to 1", (value) => value > 0 && value <= 1).default(1 / 4),
   leaseMs: numberThat("a number of milliseconds from 1", (value) => value >= 1 && value < Infinity).default(
     defaultLeaseMs,
   ),
 }) satisfies z.ZodType<unknown, RedisRateLimitStoreOptions>;
 
-const clientOption = optionThat<RedisLike>("a client of `ioredis` or of `redis`", isRedisLike);
+const clientOption = optionThat<RedisLike>(
+  "a client of `ioredis` or of `redis`",
+  (value) => hasMethods(value, "eval") && (hasMethods(value, "evalSha") || hasMethods(value, "evalsha")),
+);
 
 /**
  * Shares one rate limit between all processes and machines behind one IP, as the service counts per IP ("Limits").

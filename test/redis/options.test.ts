@@ -15,7 +15,7 @@ describe("redisRateLimitStore", () => {
 
   it.each([
     [{ key: "}x" }, "key must be a string that is not empty and does not begin with a brace, not a string."],
-    [{ onUnavailable: "wait" }, 'onUnavailable must be "local" or "reject", not a string.'],
+    [{ onUnavailable: "wait" }, "onUnavailable must be one of local, reject."],
     [{ localShare: 0 }, "localShare must be a number over 0, up to 1, not 0."],
     [{ localShare: 1.1 }, "localShare must be a number over 0, up to 1, not 1.1."],
     [{ leaseMs: Infinity }, "leaseMs must be a number of milliseconds from 1, not Infinity."],

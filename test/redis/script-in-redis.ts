@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto";
 import type { IoredisLike, RedisLike, RedisRateLimitStoreOptions } from "audience-sdk/redis";
 import type { Redis } from "ioredis";
-import type { ScriptReply, ScriptRequest, WrittenPermit } from "../../src/redis/permit-report.ts";
-import { type RunScript, scriptOf } from "../../src/redis/redis-client.ts";
+import type { RunScript, ScriptReply, ScriptRequest, WrittenPermit } from "../../src/redis/permit-report.ts";
+import { scriptOf } from "../../src/redis/redis-client.ts";
 
 export type { ScriptReply, ScriptRequest, WrittenPermit };
 
@@ -49,8 +49,7 @@ export class RawProcess {
 
   async request(more: Partial<ScriptRequest>): Promise<ScriptReply> {
     const nothing = { permits: [], succeeded: 0, process: this.#name, ids: [], isLast: false, reserve: 0 };
-    const request = { ...this.#base, ...nothing, ...more };
-    return await this.#run(request, () => {});
+    return await this.#run({ ...this.#base, ...nothing, ...more });
   }
 }
 
