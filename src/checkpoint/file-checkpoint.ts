@@ -1,12 +1,9 @@
 // The entry "audience-sdk/checkpoint". The file has a heading, and then lines, each with a checksum before it. All of it is ASCII.
 import {
-  type Stats,
   appendFileSync,
-  closeSync,
   constants,
   existsSync,
   fdatasyncSync,
-  fstatSync,
   ftruncateSync,
   realpathSync,
   statSync,
@@ -15,9 +12,8 @@ import { resolve } from "node:path";
 import { crc32 } from "node:zlib";
 import { type Checkpoint, type OpenCheckpoint, readAlone } from "../bulk/checkpoint.ts";
 import { ConfigurationError } from "../errors.ts";
-import { longestLineBytes, readLines } from "../files/lines.ts";
 import { acquireLock, type Lock, refusalOf } from "../files/lock.ts";
-import { openRegular } from "../files/regular-file.ts";
+import { longestLineBytes, openRegular, type RegularFile } from "../files/regular-file.ts";
 import { replaceFile } from "../files/replacement.ts";
 import { mustBe } from "../values/in-words.ts";
 
@@ -54,11 +50,11 @@ export function fileCheckpoint(path: string): Checkpoint {
 
 async function openFile(path: string): Promise<CheckpointFile> {
   // Created first: links to one file share its lock.
-  closeSync(openRegular(path, checkpointFlags, { followsLink: true }));
+  openRegular(path, checkpointFlags, { followsLink: true }).close();
   const file = realpathSync(path);
   const lock = await acquireLock(file);
   try {
-    return new CheckpointFile(file, openRegular(file, checkpointFlags), lock);
+    return new CheckpointFile(openRegular(file, checkpointFlags), lock);
   } catch (error) {
     lock.release();
     throw error;
@@ -68,12 +64,8 @@ async function openFile(path: string): Promise<CheckpointFile> {
 async function* readEntries(path: string, refuse: (error: unknown) => never): CheckpointEntries {
   if (!existsSync(path)) return;
   const open = async () => openRegular(path, constants.O_RDONLY, { followsLink: true });
-  const handle = await open().catch(refuse);
-  try {
-    yield* (await readCheckpoint(path, handle)).newest;
-  } finally {
-    closeSync(handle);
-  }
+  using file = await open().catch(refuse);
+  yield* (await readCheckpoint(file)).newest;
 }
 
 type CheckpointEntries = AsyncGenerator<readonly [name: string, line: string], void, undefined>;
@@ -85,24 +77,19 @@ const checkpointFlags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEN
 
 class CheckpointFile implements OpenCheckpoint {
   readonly entries = this.#read();
-  readonly #file: string;
   readonly #lock: Lock;
-  #handle: number;
-  /** The file as it was opened: another one may take its place. */
-  #opened: Stats;
+  #file: RegularFile;
   /** The end of the last complete line, in bytes; known once the lines were read. */
   #writtenEnd: number | undefined;
 
-  constructor(file: string, handle: number, lock: Lock) {
+  constructor(file: RegularFile, lock: Lock) {
     this.#file = file;
     this.#lock = lock;
-    this.#handle = handle;
-    this.#opened = fstatSync(handle);
   }
 
   /** The newest line of each name. A file whose lines are mostly out of date is replaced by these. */
   async *#read(): CheckpointEntries {
-    const { newest, entryCount, length } = await readCheckpoint(this.#file, this.#handle);
+    const { newest, entryCount, length } = await readCheckpoint(this.#file);
     this.#writtenEnd = length;
     try {
       if (entryCount > 2 * newest.size) this.#rewrite(newest);
@@ -118,20 +105,20 @@ class CheckpointFile implements OpenCheckpoint {
     const writtenEnd = this.#checkOurs();
     const text = (writtenEnd === 0 ? `${heading}\n` : "") + encodeLine(name, line);
     try {
-      appendFileSync(this.#handle, text);
-      if (flush) fdatasyncSync(this.#handle);
+      appendFileSync(this.#file.handle, text);
+      if (flush) fdatasyncSync(this.#file.handle);
       this.#writtenEnd = writtenEnd + text.length;
     } catch (cause) {
       // What was written may hold a complete line of the checkpoint.
       try {
-        ftruncateSync(this.#handle, writtenEnd);
+        ftruncateSync(this.#file.handle, writtenEnd);
       } catch {
         // The failure of the `put` itself is reported.
       }
       // Safe: `node:fs` throws nothing else.
       const { message, code } = cause as NodeJS.ErrnoException;
       const problem =
-        `The checkpoint ${this.#file} cannot be written (${message}); the run stops, so that no row goes unrecorded. ` +
+        `The checkpoint ${this.#file.path} cannot be written (${message}); the run stops, so that no row goes unrecorded. ` +
         "Mend the cause, such as a full disk, and run it again: it continues from what the file records.";
       throw Object.assign(new Error(problem, { cause }), { code });
     }
@@ -143,7 +130,7 @@ class CheckpointFile implements OpenCheckpoint {
 
   async close(): Promise<void> {
     try {
-      closeSync(this.#handle);
+      this.#file.close();
     } finally {
       this.#lock.release();
     }
@@ -151,24 +138,24 @@ class CheckpointFile implements OpenCheckpoint {
 
   #rewrite(entries: Iterable<readonly [name: string, line: string]>): void {
     this.#checkOurs();
-    replaceFile(this.#file, fileText(entries), { keepsMode: true });
-    closeSync(this.#handle);
-    this.#handle = openRegular(this.#file, checkpointFlags);
-    this.#opened = fstatSync(this.#handle);
-    this.#writtenEnd = this.#opened.size;
+    replaceFile(this.#file.path, fileText(entries), { keepsMode: true });
+    this.#file.close();
+    this.#file = openRegular(this.#file.path, checkpointFlags);
+    this.#writtenEnd = this.#file.opened.size;
   }
 
   /** The end of the last complete line. Throws if the file is not ours as it was: nothing of another run is written over. */
   #checkOurs(): number {
     if (this.#writtenEnd === undefined)
       throw new TypeError("The `entries` of a checkpoint must be read before its first `put` or `clear`.");
-    if (!this.#lock.isOurs()) throw lost(this.#file, "its lock was taken over, deleted or replaced");
-    const stats = statSync(this.#file, { throwIfNoEntry: false });
-    const { ino, dev, uid } = this.#opened;
+    const { path, handle, opened } = this.#file;
+    if (!this.#lock.isOurs()) throw lost(path, "its lock was taken over, deleted or replaced");
+    const stats = statSync(path, { throwIfNoEntry: false });
+    const { ino, dev, uid } = opened;
     if (stats?.ino !== ino || stats.dev !== dev || stats.uid !== uid || stats.size < this.#writtenEnd)
-      throw lost(this.#file, "the file was deleted, moved, replaced, cut off or given to another user");
+      throw lost(path, "the file was deleted, moved, replaced, cut off or given to another user");
     // An incomplete last line, left by a crash.
-    if (stats.size > this.#writtenEnd) ftruncateSync(this.#handle, this.#writtenEnd);
+    if (stats.size > this.#writtenEnd) ftruncateSync(handle, this.#writtenEnd);
     return this.#writtenEnd;
   }
 }
@@ -177,22 +164,22 @@ class CheckpointFile implements OpenCheckpoint {
  * The newest line of each name, and the end of the last complete line, in bytes: a crash may leave an incomplete one behind it.
  * Throws if it is not a checkpoint of this version, or damaged.
  */
-async function readCheckpoint(file: string, handle: number) {
+async function readCheckpoint(file: RegularFile) {
   const newest = new Map<string, string>();
   let [lineCount, length, rest] = [0, 0, ""];
   const onRest = (bytes: Uint8Array) => (rest = Buffer.from(bytes).toString("latin1"));
-  for await (const { text, end } of readLines(handle, { onRest })) {
+  for await (const { text, end } of file.lines({ onRest })) {
     lineCount += 1;
     length = end;
-    if (lineCount === 1) checkHeading(text, file);
-    else newest.set(...(decodeLine(text) ?? damaged(file, lineCount)));
+    if (lineCount === 1) checkHeading(text, file.path);
+    else newest.set(...(decodeLine(text) ?? damaged(file.path, lineCount)));
   }
-  if (rest.length > longestLineBytes && lineCount > 0) damaged(file, lineCount + 1);
+  if (rest.length > longestLineBytes && lineCount > 0) damaged(file.path, lineCount + 1);
   if (lineCount > 0) return { newest, entryCount: lineCount - 1, length };
   // The heading of a new file stands there before its first row is sent, so these were lines: a loss of power leaves zeros.
-  if (/^\0+$/.test(rest)) damaged(file, 1);
+  if (/^\0+$/.test(rest)) damaged(file.path, 1);
   // Without a complete heading nothing was recorded. A loss of power may leave zeros behind it.
-  if (!heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file);
+  if (!heading.startsWith(rest.replaceAll("\0", ""))) checkHeading(rest, file.path);
   return { newest, entryCount: 0, length };
 }
 

@@ -1,5 +1,5 @@
 import { constants, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { FileRefused, removeLeftovers, withRegular } from "./regular-file.ts";
+import { FileRefused, openRegular, removeLeftovers } from "./regular-file.ts";
 
 /** Another process renews the lock. The message goes on where that of the file's user ends. */
 export class LockRefused extends Error {
@@ -114,11 +114,10 @@ export class Lock {
 
   #renew(): void {
     try {
-      withRegular(this.path, constants.O_RDWR, (handle) => {
-        if (tokenOf(readFileSync(handle, "latin1")) !== this.#token) return;
-        this.#renewals += 1;
-        writeSync(handle, this.#content(), 0);
-      });
+      using file = openRegular(this.path, constants.O_RDWR);
+      if (tokenOf(readFileSync(file.handle, "latin1")) !== this.#token) return;
+      this.#renewals += 1;
+      writeSync(file.handle, this.#content(), 0);
     } catch {
       // A lock that cannot be renewed is taken over, and the next question whether it is ours tells.
     }
@@ -133,7 +132,8 @@ export class Lock {
 /** The content of the lock; undefined if there is none. */
 function readLock(path: string): string | undefined {
   try {
-    return withRegular(path, constants.O_RDONLY, (handle) => readFileSync(handle, "latin1"));
+    using file = openRegular(path, constants.O_RDONLY);
+    return readFileSync(file.handle, "latin1");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;

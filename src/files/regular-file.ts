@@ -1,20 +1,89 @@
 // The rules of every file of this package. This room imports nothing of ours: the client and the mock both use it.
 import {
+  type Stats,
   closeSync,
   constants,
   fstatSync,
   lstatSync,
   openSync,
+  read,
   readdirSync,
   realpathSync,
   rmSync,
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
 
 /** A file that is not used, and is left as it is. The message begins with its path. */
 export class FileRefused extends Error {
   override readonly name = "FileRefused";
+}
+
+/** A line of a file, with its bytes. */
+export interface Line {
+  readonly text: string;
+  readonly start: number;
+  /** The start of the next line. */
+  readonly end: number;
+}
+
+/** The longest line, in bytes: a file without a line end would be read into memory as a whole. */
+export const longestLineBytes = 2 ** 20;
+
+const chunkBytes = 65_536;
+const lineFeed = 10;
+const readChunk = promisify(read);
+
+/** A file that is open, from its path to its lines. It is closed once. */
+export class RegularFile {
+  readonly path: string;
+  readonly handle: number;
+  /** The file as it was opened. */
+  readonly opened: Stats;
+  isOpen = true;
+
+  constructor(path: string, flags: number | string) {
+    this.path = path;
+    this.handle = openSync(path, flags, 0o600);
+    this.opened = fstatSync(this.handle);
+  }
+
+  /**
+   * The whole lines of a file, or those from a line's start on, up to one that is too long. `onRest` gets what follows them: the
+   * begin of that one, or the part of a line that a kill has left, also if it is empty.
+   */
+  async *lines({
+    from: firstStart = 0,
+    onRest,
+  }: { from?: number; onRest?: (rest: Uint8Array) => void } = {}): AsyncGenerator<Line, void, undefined> {
+    const chunk = Buffer.alloc(chunkBytes);
+    let rest: Uint8Array = new Uint8Array();
+    let lineStart = firstStart;
+    for (;;) {
+      const { bytesRead } = await readChunk(this.handle, chunk, 0, chunkBytes, lineStart + rest.length);
+      if (bytesRead === 0 || rest.length > longestLineBytes) return onRest?.(rest);
+      const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+      let from = 0;
+      for (let to = bytes.indexOf(lineFeed, rest.length); to >= 0; to = bytes.indexOf(lineFeed, from)) {
+        const lineEnd = lineStart + to - from + 1;
+        yield { text: bytes.toString("utf8", from, to), start: lineStart, end: lineEnd };
+        lineStart = lineEnd;
+        from = to + 1;
+      }
+      rest = bytes.subarray(from);
+    }
+  }
+
+  close(): void {
+    const { isOpen } = this;
+    this.isOpen = false;
+    if (isOpen) closeSync(this.handle);
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
 }
 
 // A named pipe without a writer would block the process. Windows has neither flag: undefined counts as 0.
@@ -29,16 +98,16 @@ export function openRegular(
   path: string,
   flags: number,
   { followsLink = false }: { followsLink?: boolean } = {},
-): number {
+): RegularFile {
   // Opening a device alone may change it.
   checkRegular(path, (followsLink ? statSync : lstatSync)(path, { throwIfNoEntry: false }));
-  const handle = openSync(path, flags | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW), 0o600);
+  const file = new RegularFile(path, flags | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW));
   try {
     // Another file may have come between.
-    checkRegular(path, fstatSync(handle));
-    return handle;
+    checkRegular(path, file.opened);
+    return file;
   } catch (error) {
-    closeSync(handle);
+    file.close();
     throw error;
   }
 }
@@ -54,33 +123,20 @@ export function checkRegular(path: string, stats = statSync(path, { throwIfNoEnt
     throw new FileRefused(`${path} belongs to another user.`);
 }
 
-/** Opens a regular file, lets `use` have its handle, and closes it. */
-export function withRegular<Result>(path: string, flags: number, use: (handle: number) => Result): Result {
-  const handle = openRegular(path, flags);
-  try {
-    return use(handle);
-  } finally {
-    closeSync(handle);
-  }
-}
-
 /** A share may show one owner of all files, whoever has created them. Undefined if none can be created there. */
 function ownerOfNewFile(path: string): number | undefined {
   try {
-    const { handle, path: created } = createTemporary(realpathSync(path));
-    const { uid } = fstatSync(handle);
-    closeSync(handle);
-    rmSync(created);
-    return uid;
+    using created = createTemporary(realpathSync(path));
+    rmSync(created.path);
+    return created.opened.uid;
   } catch {
     return undefined;
   }
 }
 
 /** A new file beside this one. Nobody can have put a file or a link there before: its name is random. */
-export function createTemporary(file: string): { readonly path: string; readonly handle: number } {
-  const path = `${file}.${crypto.randomUUID()}.tmp`;
-  return { path, handle: openSync(path, "wx", 0o600) };
+export function createTemporary(file: string): RegularFile {
+  return new RegularFile(`${file}.${crypto.randomUUID()}.tmp`, "wx");
 }
 
 /** Removes the temporary files of killed processes. Only the file's lock tells that no other process writes there. */

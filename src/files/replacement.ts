@@ -1,6 +1,5 @@
 import {
   appendFileSync,
-  closeSync,
   existsSync,
   fchmodSync,
   fsyncSync,
@@ -10,7 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { resolve } from "node:path";
-import { checkRegular, createTemporary } from "./regular-file.ts";
+import { checkRegular, createTemporary, type RegularFile } from "./regular-file.ts";
 
 /** How a file is replaced. */
 export interface ReplacementOptions {
@@ -28,20 +27,16 @@ const chunkLength = 65_536;
  */
 export class Replacement {
   readonly #replacedFile: string;
-  readonly #temporaryPath: string;
-  readonly #temporaryHandle: number;
+  readonly #temporary: RegularFile;
   readonly #encoding: "utf8" | "latin1";
   #chunk = "";
-  #isOpen = true;
 
   /** @throws FileRefused if the file to replace is no regular one of this user. */
   constructor(file: string, { keepsMode = false, encoding = "utf8" }: ReplacementOptions = {}) {
     checkRegular(file);
     const isReplaced = existsSync(file);
     this.#replacedFile = isReplaced ? realpathSync(file) : resolve(file);
-    const { path, handle } = createTemporary(this.#replacedFile);
-    this.#temporaryPath = path;
-    this.#temporaryHandle = handle;
+    this.#temporary = createTemporary(this.#replacedFile);
     this.#encoding = encoding;
     if (isReplaced && keepsMode) this.#setMode(statSync(this.#replacedFile).mode & 0o777);
   }
@@ -54,34 +49,29 @@ export class Replacement {
   /** Passes the new file to the disk as a whole, and then replaces the older one. */
   commit(): void {
     this.#flush();
-    fsyncSync(this.#temporaryHandle);
-    this.#close();
-    renameSync(this.#temporaryPath, this.#replacedFile);
+    fsyncSync(this.#temporary.handle);
+    this.#temporary.close();
+    renameSync(this.#temporary.path, this.#replacedFile);
   }
 
   /** Removes the new file, unless it has taken the place of the older one. */
   [Symbol.dispose](): void {
-    this.#close();
-    rmSync(this.#temporaryPath, { force: true });
+    this.#temporary.close();
+    rmSync(this.#temporary.path, { force: true });
   }
 
   /** Unlike `writeSync`, which may take a part, this writes the whole chunk or throws. */
   #flush(): void {
-    appendFileSync(this.#temporaryHandle, this.#chunk, this.#encoding);
+    appendFileSync(this.#temporary.handle, this.#chunk, this.#encoding);
     this.#chunk = "";
   }
 
   #setMode(mode: number): void {
     try {
-      fchmodSync(this.#temporaryHandle, mode);
+      fchmodSync(this.#temporary.handle, mode);
     } catch {
       // Some shares refuse modes, as they know none. The new file stays readable by its owner alone.
     }
-  }
-
-  #close(): void {
-    if (this.#isOpen) closeSync(this.#temporaryHandle);
-    this.#isOpen = false;
   }
 }
 

@@ -217,7 +217,7 @@ export class RedisPermits implements PermitStore {
 }
 
 /** Rejects after a second without a reply; `onLate` is called once it comes after that. */
-function replyWithin<Reply>(reply: Promise<Reply>, onLate: () => void): Promise<Reply> {
+function replyWithin(reply: Promise<ScriptReply>, onLate: () => void): Promise<ScriptReply> {
   return new Promise((resolve, reject) => {
     const fail = (): void => {
       reject(new Error(`no reply within ${replyTimeoutMs} ms`));

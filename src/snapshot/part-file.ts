@@ -1,9 +1,8 @@
-import { appendFileSync, closeSync, constants, fstatSync, ftruncateSync, rmSync } from "node:fs";
+import { appendFileSync, constants, fstatSync, ftruncateSync, rmSync } from "node:fs";
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { longestLineBytes, readLines } from "../files/lines.ts";
 import type { Lock } from "../files/lock.ts";
-import { openRegular } from "../files/regular-file.ts";
+import { longestLineBytes, openRegular, type RegularFile } from "../files/regular-file.ts";
 import { replaceFileBy } from "../files/replacement.ts";
 import type { Cursor } from "../pagination/cursor.ts";
 import type { ListPage } from "../pagination/page.ts";
@@ -60,9 +59,8 @@ class ReadState {
 /** The part file, beside the snapshot (`.part`): it holds the pages of a read that is under way. */
 export class PartFile {
   readonly #file: string;
-  readonly #path: string;
   readonly #lock: Lock;
-  readonly #handle: number;
+  readonly #part: RegularFile;
   state = new ReadState();
   #heading: Heading | undefined;
   /** The end of the last whole page, in bytes. */
@@ -70,9 +68,8 @@ export class PartFile {
 
   constructor(file: string, lock: Lock) {
     this.#file = file;
-    this.#path = `${file}.part`;
     this.#lock = lock;
-    this.#handle = openRegular(this.#path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND);
+    this.#part = openRegular(`${file}.part`, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND);
   }
 
   /**
@@ -82,7 +79,7 @@ export class PartFile {
    */
   async read(): Promise<Heading | undefined> {
     let lineStarts = new Map<string, number>();
-    for await (const { text, start, end } of readLines(this.#handle, { from: this.#pagesEnd })) {
+    for await (const { text, start, end } of this.#part.lines({ from: this.#pagesEnd })) {
       const line = parseLine(partLineSchema, text);
       if (!line) break;
       if ("id" in line) {
@@ -124,24 +121,24 @@ export class PartFile {
 
   async #writtenLine(id: string): Promise<string | undefined> {
     const from = this.state.lineStarts.get(id);
-    return from === undefined ? undefined : (await readLines(this.#handle, { from }).next()).value?.text;
+    return from === undefined ? undefined : (await this.#part.lines({ from }).next()).value?.text;
   }
 
   /** Writes the finished snapshot beside the older one, and replaces that one in one step. */
   async finish(): Promise<void> {
     await replaceFileBy(this.#file, this.#snapshotText());
-    rmSync(this.#path, { force: true });
+    rmSync(this.#part.path, { force: true });
   }
 
   [Symbol.dispose](): void {
-    closeSync(this.#handle);
+    this.#part.close();
   }
 
   /** Writes behind the last whole page, and reads that. A killed process loses nothing that the kernel has. */
   async #append(text: string): Promise<void> {
     this.#checkOurs();
-    ftruncateSync(this.#handle, this.#pagesEnd);
-    appendFileSync(this.#handle, text);
+    ftruncateSync(this.#part.handle, this.#pagesEnd);
+    appendFileSync(this.#part.handle, text);
     await this.read();
   }
 
@@ -152,13 +149,13 @@ export class PartFile {
     const heading: FinishedHeading = { ...this.#heading!, size: lineStarts.size, complete };
     yield `${JSON.stringify(heading)}\n`;
     const lastLines = new Set(lineStarts.values());
-    for await (const { text, start } of readLines(this.#handle)) if (lastLines.has(start)) yield `${text}\n`;
+    for await (const { text, start } of this.#part.lines()) if (lastLines.has(start)) yield `${text}\n`;
     this.#checkOurs();
   }
 
   /** Throws if the part file is not ours as it was: nothing of another read, and no older snapshot, is written over. */
   #checkOurs(): void {
-    const isCutOff = fstatSync(this.#handle).size < this.#pagesEnd;
+    const isCutOff = fstatSync(this.#part.handle).size < this.#pagesEnd;
     if (!isCutOff && this.#lock.isOurs()) return;
     const reason = isCutOff ? "its part file was cut off" : "its lock was taken over, deleted or replaced";
     throw new ConfigurationError(

@@ -1,12 +1,10 @@
 // The file of a snapshot: NDJSON, a heading and then a line for each contact. A read that is under way has also a line after
 // each page (`part-file.ts`).
-import { closeSync, constants, existsSync, fstatSync, readSync } from "node:fs";
-import { resolve } from "node:path";
+import { constants, existsSync, readSync } from "node:fs";
 import * as z from "zod";
 import { ConfigurationError } from "../errors.ts";
-import { type Line, readLines } from "../files/lines.ts";
 import { refusalOf } from "../files/lock.ts";
-import { openRegular } from "../files/regular-file.ts";
+import { type Line, openRegular, type RegularFile } from "../files/regular-file.ts";
 import { targetSchema } from "../organization.ts";
 import { firstIndex } from "../values/binary-search.ts";
 import { snapshotKeysOf, type ReadContact, showsOptIn, type SnapshotContact } from "./snapshot-contact.ts";
@@ -36,32 +34,29 @@ const mostContacts = 2 ** 24;
  * lines that they name must be compared.
  */
 export class SnapshotFile {
-  readonly path: string;
   readonly heading: FinishedHeading;
   hasConsent = false;
-  readonly #handle: number;
+  readonly #file: RegularFile;
   /** The start of each contact's line, and the end of the last line. */
   #lineBounds = new Float64Array();
   /** The hash of each contact's key and the number of its line, in one number; sorted. */
   #keyIndex = new Float64Array();
-  #isClosed = false;
 
-  private constructor(path: string, handle: number, heading: FinishedHeading) {
-    this.path = path;
+  private constructor(file: RegularFile, heading: FinishedHeading) {
+    this.#file = file;
     this.heading = heading;
-    this.#handle = handle;
   }
 
   /** Reads a snapshot's file once, for its index. Throws if it is no snapshot, damaged, or of another version. */
   static async open(path: string): Promise<SnapshotFile> {
-    let handle: number | undefined;
+    let file: RegularFile | undefined;
     try {
-      handle = openRegular(resolve(path), constants.O_RDONLY, { followsLink: true });
-      const file = new SnapshotFile(path, handle, await readHeading(handle, path));
-      await file.#buildIndex();
-      return file;
+      file = openRegular(path, constants.O_RDONLY, { followsLink: true });
+      const snapshotFile = new SnapshotFile(file, await readHeading(file));
+      await snapshotFile.#buildIndex();
+      return snapshotFile;
     } catch (error) {
-      if (handle !== undefined) closeSync(handle);
+      file?.close();
       throw refusalOf(error, "snapshot", path, ConfigurationError);
     }
   }
@@ -88,7 +83,7 @@ export class SnapshotFile {
     this.#checkOpen();
     let [count, restBytes] = [0, 0];
     const onRest = ({ length }: Uint8Array) => (restBytes = length);
-    for await (const line of readLines(this.#handle, { onRest })) {
+    for await (const line of this.#file.lines({ onRest })) {
       // The heading.
       if (line.start === 0) continue;
       yield { ...line, ...parseContact(line.text, this.path) };
@@ -108,7 +103,7 @@ export class SnapshotFile {
     for (const key of keys) {
       for (const { start, end } of this.#linesOf(key)) {
         const bytes = Buffer.alloc(end - start - 1);
-        readSync(this.#handle, bytes, 0, bytes.length, start);
+        readSync(this.#file.handle, bytes, 0, bytes.length, start);
         const { contact } = parseContact(bytes.toString(), this.path);
         if (snapshotKeysOf(contact).includes(key)) contacts.set(contact.id, contact);
       }
@@ -126,13 +121,16 @@ export class SnapshotFile {
     }
   }
 
+  get path(): string {
+    return this.#file.path;
+  }
+
   close(): void {
-    if (!this.#isClosed) closeSync(this.#handle);
-    this.#isClosed = true;
+    this.#file.close();
   }
 
   #checkOpen(): void {
-    if (this.#isClosed) throw new ConfigurationError("The snapshot is closed.");
+    if (!this.#file.isOpen) throw new ConfigurationError("The snapshot is closed.");
   }
 }
 
@@ -144,29 +142,25 @@ function keyHash(key: string): number {
 }
 
 /** Reads the heading. Throws if the file is no snapshot, or one of another version. */
-async function readHeading(handle: number, file: string): Promise<FinishedHeading> {
+async function readHeading(file: RegularFile): Promise<FinishedHeading> {
   // A file without a line is no snapshot, either.
-  const text = (await readLines(handle).next()).value?.text ?? "";
+  const text = (await file.lines().next()).value?.text ?? "";
   const heading = parseLine(finishedHeadingSchema, text);
   if (heading) return heading;
   const version = /^\{"audience_snapshot":(\d+)/.exec(text)?.[1];
   if (version === undefined || version === "1")
-    throw new ConfigurationError(`${file} is not a snapshot, and is left unchanged. Name another file.`);
+    throw new ConfigurationError(`${file.path} is not a snapshot, and is left unchanged. Name another file.`);
   throw new ConfigurationError(
-    `${file} is a snapshot of another version (format ${version}, this one reads 1), and is left unchanged. ` +
+    `${file.path} is a snapshot of another version (format ${version}, this one reads 1), and is left unchanged. ` +
       "Name another file, or read it with the version of audience-sdk that wrote it.",
   );
 }
 
 /** The heading of the snapshot's file, if there is a file that is not empty. */
-export async function existingHeading(file: string): Promise<FinishedHeading | undefined> {
-  if (!existsSync(file)) return undefined;
-  const handle = openRegular(file, constants.O_RDONLY);
-  try {
-    return fstatSync(handle).size === 0 ? undefined : await readHeading(handle, file);
-  } finally {
-    closeSync(handle);
-  }
+export async function existingHeading(path: string): Promise<FinishedHeading | undefined> {
+  if (!existsSync(path)) return undefined;
+  using file = openRegular(path, constants.O_RDONLY);
+  return file.opened.size === 0 ? undefined : await readHeading(file);
 }
 
 /** The value of a snapshot's line; undefined if it is no JSON of this form. */
