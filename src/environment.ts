@@ -22,12 +22,14 @@ const rateLimitSchema = z.string().regex(/^(off|(?=.*[1-9])\d{0,9}\.?\d{1,9}x)$/
     "must be off, or how many times shorter the windows are, as 60x, or not set; other limits are an option, rateLimiter",
 });
 
-/** The value of `AUDIENCE_RATE_LIMIT`. Throws a `ConfigurationError` for anything else than `off` and `60x`. */
-export function readRateLimit(): { readonly isLifted: boolean; readonly speed: number } {
-  const rateLimit = readVariable("AUDIENCE_RATE_LIMIT");
-  if (rateLimit === undefined) return { isLifted: false, speed: 1 };
-  const speed = Number.parseFloat(parseOption(rateLimitSchema, rateLimit, "AUDIENCE_RATE_LIMIT"));
-  return Number.isNaN(speed) ? { isLifted: true, speed: 1 } : { isLifted: false, speed };
+/**
+ * How many times shorter `AUDIENCE_RATE_LIMIT` makes the windows: 1 without it, and Infinity where `off` lifts the limit. Throws
+ * a `ConfigurationError` for anything else than `off` and `60x`.
+ */
+export function readRateLimit(): number {
+  const rateLimit = readVariable("AUDIENCE_RATE_LIMIT") ?? "1x";
+  parseOption(rateLimitSchema, rateLimit, "AUDIENCE_RATE_LIMIT");
+  return rateLimit === "off" ? Infinity : Number.parseFloat(rateLimit);
 }
 
 /** The options in the environment: an empty variable is not set. Throws a `ConfigurationError` that names the variable. */

@@ -46,7 +46,7 @@ export function openClient(options: ClientOptions, state?: ClientState): OpenedC
   const directOptions = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
   // The options of another view hold what the client has read from the environment.
   const givenOptions = withoutPrototype({ ...(state ? {} : readEnvironment()), ...directOptions });
-  const isLifted = !state && readRateLimit().isLifted;
+  const isLifted = !state && readRateLimit() === Infinity;
   // The names in an error of the options may hold a key that stands in the wrong place.
   for (const key of [givenOptions.apiKey, givenOptions.apiKeyV2])
     // A shorter key would take letters out of every word.

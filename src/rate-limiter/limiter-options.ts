@@ -76,8 +76,9 @@ function windowsInForce(windowsOption: readonly RateLimitWindow[]): readonly Rat
   const windows = windowsOption.toSorted((a, b) => a.intervalMs - b.intervalMs);
   // The schema gives its keys in one order.
   const isDocumented = JSON.stringify(windows) === JSON.stringify(DOCUMENTED_WINDOWS);
-  const speed = isDocumented ? readRateLimit().speed : 1;
-  if (speed === 1) return windows;
+  const speed = isDocumented ? readRateLimit() : 1;
+  // `off` is for clients that were given no limiter.
+  if (speed === 1 || speed === Infinity) return windows;
   sayRateLimit(
     `${speed}x makes the windows of the rate limit ${speed} times shorter. This is for a rehearsal against a mock with \`--speed ${speed}\`: the service itself would refuse such calls.`,
   );

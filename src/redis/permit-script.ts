@@ -208,8 +208,7 @@ if waitMs > 0 then
 end
 if #request.ids > 0 then state.waiting = waiting end
 
-local newest = redis.call('ZREVRANGE', permitsKey, 0, 0, 'WITHSCORES')[2] or now
-local keptMs = math.ceil(math.max(now, newest, state.pausedUntil) - now + state.longestMs + ${leastKeptMs})
+local keptMs = math.ceil(math.max(permitAheadMs, state.pausedUntil - now) + state.longestMs + ${leastKeptMs})
 redis.call('SET', stateKey, cjson.encode(state), 'PX', keptMs)
 for _, key in ipairs({ permitsKey, othersKey }) do
   redis.call('ZREMRANGEBYSCORE', key, '-inf', exact(now - state.longestMs))

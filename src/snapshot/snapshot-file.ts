@@ -34,16 +34,16 @@ const mostContacts = 2 ** 24;
  * lines that they name must be compared.
  */
 export class SnapshotFile {
+  readonly file: RegularFile;
   readonly heading: FinishedHeading;
   hasConsent = false;
-  readonly #file: RegularFile;
   /** The start of each contact's line, and the end of the last line. */
   #lineBounds = new Float64Array();
   /** The hash of each contact's key and the number of its line, in one number; sorted. */
   #keyIndex = new Float64Array();
 
   private constructor(file: RegularFile, heading: FinishedHeading) {
-    this.#file = file;
+    this.file = file;
     this.heading = heading;
   }
 
@@ -83,54 +83,41 @@ export class SnapshotFile {
     this.#checkOpen();
     let [count, restBytes] = [0, 0];
     const onRest = ({ length }: Uint8Array) => (restBytes = length);
-    for await (const line of this.#file.lines({ onRest })) {
+    for await (const line of this.file.lines({ onRest })) {
       // The heading.
       if (line.start === 0) continue;
-      yield { ...line, ...parseContact(line.text, this.path) };
+      yield { ...line, ...parseContact(line.text, this.file.path) };
       this.#checkOpen();
       count += 1;
     }
     const { size } = this.heading;
     if (restBytes > 0)
-      throw damagedSnapshot(this.path, "its last line has no end, or is longer than a line may be");
+      throw damagedSnapshot(this.file.path, "its last line has no end, or is longer than a line may be");
     if (count !== size)
-      throw damagedSnapshot(this.path, `it has ${count} contacts, and its heading says ${size}`);
+      throw damagedSnapshot(this.file.path, `it has ${count} contacts, and its heading says ${size}`);
   }
 
   contactsWithKeys(keys: readonly string[]): SnapshotContact[] {
     this.#checkOpen();
     const contacts = new Map<string, SnapshotContact>();
     for (const key of keys) {
-      for (const { start, end } of this.#linesOf(key)) {
-        const bytes = Buffer.alloc(end - start - 1);
-        readSync(this.#file.handle, bytes, 0, bytes.length, start);
-        const { contact } = parseContact(bytes.toString(), this.path);
+      const leastEntry = keyHash(key) * mostContacts;
+      let at = firstIndex(this.#keyIndex, (entry) => entry < leastEntry);
+      // Other keys may have the same hash.
+      for (; this.#keyIndex[at]! < leastEntry + mostContacts; at++) {
+        const line = this.#keyIndex[at]! - leastEntry;
+        const start = this.#lineBounds[line]!;
+        const bytes = Buffer.alloc(this.#lineBounds[line + 1]! - start - 1);
+        readSync(this.file.handle, bytes, 0, bytes.length, start);
+        const { contact } = parseContact(bytes.toString(), this.file.path);
         if (snapshotKeysOf(contact).includes(key)) contacts.set(contact.id, contact);
       }
     }
     return [...contacts.values()];
   }
 
-  /** The lines of the contacts that have this key, in the order of the file, and perhaps a few lines of other contacts. */
-  *#linesOf(key: string): Generator<{ readonly start: number; readonly end: number }> {
-    const leastEntry = keyHash(key) * mostContacts;
-    const first = firstIndex(this.#keyIndex, (entry) => entry < leastEntry);
-    for (let at = first; this.#keyIndex[at]! < leastEntry + mostContacts; at++) {
-      const line = this.#keyIndex[at]! - leastEntry;
-      yield { start: this.#lineBounds[line]!, end: this.#lineBounds[line + 1]! };
-    }
-  }
-
-  get path(): string {
-    return this.#file.path;
-  }
-
-  close(): void {
-    this.#file.close();
-  }
-
   #checkOpen(): void {
-    if (!this.#file.isOpen) throw new ConfigurationError("The snapshot is closed.");
+    if (!this.file.isOpen) throw new ConfigurationError("The snapshot is closed.");
   }
 }
 

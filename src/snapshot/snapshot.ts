@@ -140,7 +140,7 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
 
   /** Closes the file: the snapshot finds nothing any more. In JavaScript before Node 24, which has no `using`, call it. */
   close(): void {
-    this.#file.close();
+    this.#file.file.close();
   }
 
   /** `using today = await openSnapshot(…)`. */
@@ -155,10 +155,10 @@ export class Snapshot implements AsyncIterable<SnapshotContact> {
 
   /** @internal Throws if no contact of the snapshot shows a consent. */
   checkConsents(): void {
-    const { path, hasConsent } = this.#file;
+    const { file, hasConsent } = this.#file;
     if (this.size === 0 || hasConsent) return;
     throw new ConfigurationError(
-      `No contact of the snapshot ${path} shows a consent, so it can tell of no refusal. Ask the service for a list ` +
+      `No contact of the snapshot ${file.path} shows a consent, so it can tell of no refusal. Ask the service for a list ` +
         "that shows `email_opt_in`, or go on without the snapshot; `npm run probe` shows what the list has.",
     );
   }
