@@ -22,10 +22,7 @@ const rateLimitSchema = z.string().regex(/^(off|(?=.*[1-9])\d{0,9}\.?\d{1,9}x)$/
     "must be off, or how many times shorter the windows are, as 60x, or not set; other limits are an option, rateLimiter",
 });
 
-/**
- * How many times shorter `AUDIENCE_RATE_LIMIT` makes the windows: 1 without it, and Infinity where `off` lifts the limit. Throws
- * a `ConfigurationError` for anything else than `off` and `60x`.
- */
+/** How many times shorter the windows are (`60x`); Infinity for `off`. Throws a `ConfigurationError` for anything else. */
 export function readRateLimit(): number {
   const rateLimit = readVariable("AUDIENCE_RATE_LIMIT") ?? "1x";
   parseOption(rateLimitSchema, rateLimit, "AUDIENCE_RATE_LIMIT");

@@ -166,14 +166,14 @@ class CheckpointFile implements OpenCheckpoint {
  */
 async function readCheckpoint(file: RegularFile) {
   const newest = new Map<string, string>();
-  let [lineCount, length, rest] = [0, 0, ""];
-  const onRest = (bytes: Uint8Array) => (rest = Buffer.from(bytes).toString("latin1"));
-  for await (const { text, end } of file.lines({ onRest })) {
+  let [lineCount, length] = [0, 0];
+  for await (const { text, end } of file.lines()) {
     lineCount += 1;
     length = end;
     if (lineCount === 1) checkHeading(text, file.path);
     else newest.set(...(decodeLine(text) ?? damaged(file.path, lineCount)));
   }
+  const rest = Buffer.from(file.rest).toString("latin1");
   if (rest.length > longestLineBytes && lineCount > 0) damaged(file.path, lineCount + 1);
   if (lineCount > 0) return { newest, entryCount: lineCount - 1, length };
   // The heading of a new file stands there before its first row is sent, so these were lines: a loss of power leaves zeros.

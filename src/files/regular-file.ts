@@ -41,6 +41,8 @@ export class RegularFile {
   readonly handle: number;
   /** The file as it was opened. */
   readonly opened: Stats;
+  /** What follows the whole lines, once they were read: a line that is too long, or a part that a kill has left of one. */
+  rest: Uint8Array = new Uint8Array();
   isOpen = true;
 
   constructor(path: string, flags: number | string) {
@@ -49,20 +51,13 @@ export class RegularFile {
     this.opened = fstatSync(this.handle);
   }
 
-  /**
-   * The whole lines of a file, or those from a line's start on, up to one that is too long. `onRest` gets what follows them: the
-   * begin of that one, or the part of a line that a kill has left, also if it is empty.
-   */
-  async *lines({
-    from: firstStart = 0,
-    onRest,
-  }: { from?: number; onRest?: (rest: Uint8Array) => void } = {}): AsyncGenerator<Line, void, undefined> {
+  /** The whole lines of the file, or those from a line's start on, up to one that is too long. */
+  async *lines(firstStart = 0): AsyncGenerator<Line, void, undefined> {
     const chunk = Buffer.alloc(chunkBytes);
-    let rest: Uint8Array = new Uint8Array();
-    let lineStart = firstStart;
+    let [rest, lineStart] = [new Uint8Array(), firstStart];
     for (;;) {
       const { bytesRead } = await readChunk(this.handle, chunk, 0, chunkBytes, lineStart + rest.length);
-      if (bytesRead === 0 || rest.length > longestLineBytes) return onRest?.(rest);
+      if (bytesRead === 0 || rest.length > longestLineBytes) break;
       const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
       let from = 0;
       for (let to = bytes.indexOf(lineFeed, rest.length); to >= 0; to = bytes.indexOf(lineFeed, from)) {
@@ -73,6 +68,7 @@ export class RegularFile {
       }
       rest = bytes.subarray(from);
     }
+    this.rest = rest;
   }
 
   close(): void {

@@ -71,13 +71,12 @@ export function parseLimiterOptions(options: RateLimiterOptions) {
   return withoutPrototype({ ...otherOptions, windows: windowsInForce(windows), clock: monotonic(clock) });
 }
 
-/** The shortest window first. The documented ones are shorter for a rehearsal: `AUDIENCE_RATE_LIMIT=60x`. */
+/** The shortest window first. `AUDIENCE_RATE_LIMIT=60x` makes the documented ones shorter for a rehearsal; `off` changes none. */
 function windowsInForce(windowsOption: readonly RateLimitWindow[]): readonly RateLimitWindow[] {
   const windows = windowsOption.toSorted((a, b) => a.intervalMs - b.intervalMs);
   // The schema gives its keys in one order.
   const isDocumented = JSON.stringify(windows) === JSON.stringify(DOCUMENTED_WINDOWS);
   const speed = isDocumented ? readRateLimit() : 1;
-  // `off` is for clients that were given no limiter.
   if (speed === 1 || speed === Infinity) return windows;
   sayRateLimit(
     `${speed}x makes the windows of the rate limit ${speed} times shorter. This is for a rehearsal against a mock with \`--speed ${speed}\`: the service itself would refuse such calls.`,

@@ -79,7 +79,7 @@ export class PartFile {
    */
   async read(): Promise<Heading | undefined> {
     let lineStarts = new Map<string, number>();
-    for await (const { text, start, end } of this.#part.lines({ from: this.#pagesEnd })) {
+    for await (const { text, start, end } of this.#part.lines(this.#pagesEnd)) {
       const line = parseLine(partLineSchema, text);
       if (!line) break;
       if ("id" in line) {
@@ -121,7 +121,7 @@ export class PartFile {
 
   async #writtenLine(id: string): Promise<string | undefined> {
     const from = this.state.lineStarts.get(id);
-    return from === undefined ? undefined : (await this.#part.lines({ from }).next()).value?.text;
+    return from === undefined ? undefined : (await this.#part.lines(from).next()).value?.text;
   }
 
   /** Writes the finished snapshot beside the older one, and replaces that one in one step. */

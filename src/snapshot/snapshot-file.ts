@@ -81,9 +81,8 @@ export class SnapshotFile {
    */
   async *contacts(): AsyncGenerator<ReadContact & Line, void, undefined> {
     this.#checkOpen();
-    let [count, restBytes] = [0, 0];
-    const onRest = ({ length }: Uint8Array) => (restBytes = length);
-    for await (const line of this.file.lines({ onRest })) {
+    let count = 0;
+    for await (const line of this.file.lines()) {
       // The heading.
       if (line.start === 0) continue;
       yield { ...line, ...parseContact(line.text, this.file.path) };
@@ -91,7 +90,7 @@ export class SnapshotFile {
       count += 1;
     }
     const { size } = this.heading;
-    if (restBytes > 0)
+    if (this.file.rest.length > 0)
       throw damagedSnapshot(this.file.path, "its last line has no end, or is longer than a line may be");
     if (count !== size)
       throw damagedSnapshot(this.file.path, `it has ${count} contacts, and its heading says ${size}`);
