@@ -128,6 +128,7 @@ describe("the limiter of a service", () => {
   });
 
   it.each([
+    [{}, true],
     [{ maxWaitMs: 5, maxQueued: 5 }, true],
     [{ maxWaitMs: 5, windows: undefined }, true],
     [{ maxQueued: 5, windows: DOCUMENTED_WINDOWS }, false],

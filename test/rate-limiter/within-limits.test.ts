@@ -148,14 +148,6 @@ describe("a 429", () => {
     expect(limiter.usage()).toMatchObject({ inFlight: 10, queued: 0 });
   });
 
-  it("is forgotten with success: after 100 responses the rate is the full one", async () => {
-    const { limiter } = start();
-    limiter.refused(0);
-    for (let response = 0; response < 100; response += 1) limiter.succeeded();
-    await Promise.all(Array.from({ length: 10 }, () => limiter.acquire()));
-    expect(limiter.usage()).toMatchObject({ inFlight: 10, queued: 0 });
-  });
-
   it("stays rare beside another client that uses half of the IP's budget for two minutes", async () => {
     for (const seed of [1, 2, 3]) {
       const refusalsCount = seed % 2 === 0;
