@@ -276,19 +276,4 @@ describe("A key that is a string", () => {
       ConfigurationError,
     );
   });
-
-  it("of v2 is apiKeyV2 if given, and apiKey otherwise", async () => {
-    const mock = createMockService({
-      organizations: [{ id: "o", apiKeys: ["one"], apiKeysV2: ["two"], appId: "app" }],
-    });
-    const options = { ...mock.clientOptions, apiKey: "one" };
-
-    await new AudienceClient({ ...options, apiKeyV2: async () => "two" }).v2.lists.list();
-    const error = await failureOf(
-      new AudienceClient({ ...options, apiKeyV2: undefined }).v2.lists.list().then(String),
-    );
-
-    expect(mock.requests.map(({ headers }) => headers["service-api-key"])).toEqual(["two", "one"]);
-    expect(error).toMatchObject({ status: 401 });
-  });
 });

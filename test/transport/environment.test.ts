@@ -251,17 +251,6 @@ describe("AUDIENCE_RATE_LIMIT=off", () => {
     expect(views.map(({ rateLimiter }) => rateLimiter !== undefined)).toEqual([false, true]);
     expect(limited.rateLimiter).toBe(views[1]?.rateLimiter);
   });
-
-  it.each(["OFF", "on", "0", " "])("has one spelling: %j is an error that names the rule", (value) => {
-    vi.stubEnv("AUDIENCE_RATE_LIMIT", value);
-
-    for (const options of [{}, { rateLimiter: false as const }])
-      expect(thrownBy(() => new AudienceClient(options))).toMatchObject({
-        code: "configuration",
-        message:
-          "AUDIENCE_RATE_LIMIT must be off, or how many times shorter the windows are, as 60x, or not set; other limits are an option, rateLimiter.",
-      });
-  });
 });
 
 describe("AUDIENCE_RATE_LIMIT=60x", () => {
@@ -299,16 +288,20 @@ describe("AUDIENCE_RATE_LIMIT=60x", () => {
     expect(new AudienceClient({ fetch, rateLimiter: false }).rateLimiter).toBeUndefined();
     expect(printed).toEqual([]);
   });
-
-  it.each(["60", "x", "0x", "0.0x", "-1x", "1e3x", "60X", "1.x", "Infinityx"])(
-    "is refused as %j, by a client and by a limiter",
-    (value) => {
-      vi.stubEnv("AUDIENCE_RATE_LIMIT", value);
-      for (const build of [() => new AudienceClient({ fetch }), () => new RateLimiter()])
-        expect(thrownBy(build)).toMatchObject({
-          code: "configuration",
-          message: expect.stringMatching(/^AUDIENCE_RATE_LIMIT must be off, or how many times shorter/),
-        });
-    },
-  );
 });
+
+it.each(["OFF", "on", "0", " ", "60", "x", "0x", "0.0x", "-1x", "1e3x", "60X", "1.x", "Infinityx"])(
+  "AUDIENCE_RATE_LIMIT is refused as %j, by a client, also without a limiter, and by a limiter",
+  (value) => {
+    setAll();
+    vi.stubEnv("AUDIENCE_RATE_LIMIT", value);
+
+    const without = () => new AudienceClient({ rateLimiter: false });
+    for (const build of [() => new AudienceClient(), without, () => new RateLimiter()])
+      expect(thrownBy(build)).toMatchObject({
+        code: "configuration",
+        message:
+          "AUDIENCE_RATE_LIMIT must be off, or how many times shorter the windows are, as 60x, or not set; other limits are an option, rateLimiter.",
+      });
+  },
+);

@@ -22,7 +22,7 @@ import {
 } from "audience-sdk";
 import { describe, expect, it, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
-import { contact, inPieces, mockedClient, serve } from "./fixture.ts";
+import { contact, inPieces, mockedClient, offline, serve } from "./fixture.ts";
 
 const event = {
   eventName: "order placed",
@@ -38,17 +38,7 @@ function clientWithResponse(
   options: ClientOptions = {},
 ) {
   const fetch = async () => new Response(body, { status, headers });
-  const base = "https://api.example.com";
-  return new AudienceClient({
-    baseUrl: base,
-    baseUrlV2: base,
-    apiKey: "k",
-    appId: "a",
-    rateLimiter: false,
-    maxRetries: 0,
-    fetch,
-    ...options,
-  });
+  return new AudienceClient({ ...offline, fetch, ...options });
 }
 
 /** The error of a write with this response. */

@@ -9,7 +9,6 @@ import {
   type Fetch,
   RateLimiter,
 } from "audience-sdk";
-import { createMockService } from "audience-sdk/mock";
 import { fetch as undiciFetch } from "undici";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -47,18 +46,6 @@ describe("The option `fetch`", () => {
     const headers = expect.objectContaining({ "x-api-key": unlimited.apiKey }) as unknown;
     const init = { method: "POST", redirect: "manual", body: JSON.stringify(contact), headers };
     expect(sent).toEqual([[`${unlimited.baseUrl}/api/v1/customer/create`, expect.objectContaining(init)]]);
-  });
-
-  it("can be that of npm's undici, which calls the service as the global fetch does", async () => {
-    const mock = createMockService();
-    const server = await mock.listen();
-    onTestFinished(server.close);
-    const audience = new AudienceClient({ ...server.clientOptions, fetch: undiciFetch });
-
-    const { id } = await audience.v1.customers.upsert(contact);
-
-    expect((await audience.v1.customers.get(id)).attributes.email).toBe(contact.email);
-    expect(mock.requests.map(({ status }) => status)).toEqual([201, 200]);
   });
 });
 
@@ -234,20 +221,6 @@ describe("The body stays a string, whose length the runtime sends,", () => {
     await v1.customers.upsert(written);
 
     expect(sent).toEqual([null, JSON.stringify(written)]);
-  });
-});
-
-describe("Tests that replace the global fetch", () => {
-  it("read the body of the Request that it is given", async () => {
-    const bodies: unknown[] = [];
-    vi.stubGlobal("fetch", async (request: Request) => {
-      bodies.push(await request.clone().text(), await request.json());
-      return Response.json(profileResponse, { status: 201 });
-    });
-
-    await new AudienceClient(unlimited).v1.customers.upsert(written);
-
-    expect(bodies).toEqual([JSON.stringify(written), written]);
   });
 });
 

@@ -204,6 +204,11 @@ export const callKinds: readonly CallKind[] = [
     call: ({ v1 }, o) => v1.customers.upsert({ email: "new@example.com", email_opt_in: "SUBSCRIBED" }, o),
   },
   {
+    name: "customers.upsert of a phone alone with its opt-in",
+    kind: "repeatable write",
+    call: ({ v1 }, o) => v1.customers.upsert({ phone: "+15550100", phone_opt_in: "SUBSCRIBED" }, o),
+  },
+  {
     name: "addContact with its opt-in",
     kind: "repeatable write",
     call: ({ v1 }, o) =>

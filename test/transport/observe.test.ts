@@ -271,15 +271,6 @@ describe("The logger", () => {
     expect(lines).toEqual([`audience-sdk: the hook onRequest failed with ${shown}; this changes nothing`]);
   });
 
-  it("at debug logs a wait for an earlier write to the same contact", async () => {
-    const { lines, audience } = logged("debug");
-
-    await settle(Promise.all([audience.v1.customers.upsert(contact), audience.v1.customers.upsert(contact)]));
-
-    const waits = lines.filter((line) => line.endsWith(" waits for an earlier write to the same contact"));
-    expect(waits).toEqual([expect.stringMatching(/^debug audience-sdk: v1\.customers\.upsert, attempt 1 /)]);
-  });
-
   it("at debug logs each attempt, wait and retry", async () => {
     const { lines, audience } = logged("debug");
 

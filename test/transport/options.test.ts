@@ -229,15 +229,6 @@ describe("Access to a family with missing options is a ConfigurationError that n
   ])("%s names its own", async (_, act, message) => {
     expect(await refusalOf(act)).toContain(message);
   });
-
-  it("a base URL may be a URL", async () => {
-    const { clientOptions } = createMockService();
-    const urls = { baseUrl: new URL(clientOptions.baseUrl), baseUrlV2: new URL(clientOptions.baseUrlV2) };
-    const { v1, v2 } = new AudienceClient({ ...clientOptions, ...urls });
-
-    expect((await v1.customers.list()).items).toEqual([]);
-    expect((await v2.lists.list()).items).toHaveLength(1);
-  });
 });
 
 describe("In a browser", () => {
@@ -270,13 +261,15 @@ describe("withOptions", () => {
     expect(rateLimiter.usage().windows[0]?.used).toBe(1);
   });
 
-  it("may shorten the wait, and cannot replace the limiter", async () => {
+  it("may shorten the wait and the queue, and cannot replace the limiter", async () => {
     const { audience } = mockedClient({}, { rateLimiter: { windows: oneAMinute } });
     await audience.v1.customers.list();
 
     const view = audience.withOptions({ rateLimiter: { maxWaitMs: 10 } });
+    const short = audience.withOptions({ rateLimiter: { maxQueued: 0 } });
 
-    expect(await failureOf(view.v1.customers.get("c"))).toBeInstanceOf(RateLimitWaitError);
+    for (const { v1 } of [view, short])
+      expect(await failureOf(v1.customers.get("c"))).toBeInstanceOf(RateLimitWaitError);
     expect(view.rateLimiter).toBe(audience.rateLimiter);
     for (const rateLimiter of [false, { windows: oneAMinute }, new RateLimiter()] as const)
       await refusalOf(() => audience.withOptions({ rateLimiter }));
@@ -302,21 +295,6 @@ describe("withOptions", () => {
 });
 
 describe("The limiter of a client", () => {
-  const limiterOf = (options: ClientOptions = {}) =>
-    new AudienceClient({ baseUrl: "https://api.example.com", ...options }).rateLimiter;
-
-  it("is that of the process unless a limiter or windows are given; there is none with `false`", () => {
-    const shared = limiterOf();
-    const own = new RateLimiter();
-
-    expect(shared).toBeInstanceOf(RateLimiter);
-    for (const rateLimiter of [{ maxWaitMs: 1, maxQueued: 2 }, {}])
-      expect(limiterOf({ rateLimiter })).toBe(shared);
-    expect(limiterOf({ rateLimiter: own })).toBe(own);
-    expect(limiterOf({ rateLimiter: { windows: oneAMinute } })).not.toBe(shared);
-    expect(limiterOf({ rateLimiter: false })).toBeUndefined();
-  });
-
   it("has a longest wait for each client, which a call may override, also with no limit", async () => {
     vi.useFakeTimers();
     const { v1 } = mockedClient({}, { rateLimiter: new RateLimiter({ windows: oneAMinute, maxWaitMs: 10 }) });
@@ -327,17 +305,6 @@ describe("The limiter of a client", () => {
 
     expect(await bounded).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent" });
     expect((await patient).id).toBeDefined();
-  });
-
-  it("rejects a call beyond maxQueued at once, separately for each client", async () => {
-    const { v1 } = mockedClient({}, { rateLimiter: new RateLimiter({ windows: oneAMinute, maxQueued: 0 }) });
-    await v1.customers.list();
-
-    const error = await failureOf(v1.customers.get("c"));
-
-    const waitMs = expect.closeTo(60_000, -4) as unknown;
-    expect(error).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent", window: oneAMinute[0] });
-    expect(error).toMatchObject({ waitMs, retryAt: expect.any(Date) });
   });
 });
 

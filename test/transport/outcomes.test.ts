@@ -2,7 +2,7 @@ import { AudienceClient, type ClientOptions, isAudienceError, RateLimiter } from
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
-import { contact, mockedClient, useFakeTime, within } from "./fixture.ts";
+import { contact, mockedClient, offline, useFakeTime, within } from "./fixture.ts";
 
 useFakeTime();
 
@@ -27,14 +27,13 @@ async function respond(end: End): Promise<Response> {
 function ending(ends: readonly End[], options: ClientOptions = {}) {
   let count = 0;
   const fetch = () => respond(ends[count++] ?? expect.fail("one attempt too many"));
-  const base = {
-    baseUrl: "https://api.example.com",
-    apiKey: "k",
-    rateLimiter: false,
-    timeoutMs: 1_000,
+  return new AudienceClient({
+    ...offline,
     fetch,
-  } as const;
-  return new AudienceClient({ ...base, maxRetries: ends.length - 1, ...options });
+    timeoutMs: 1_000,
+    maxRetries: ends.length - 1,
+    ...options,
+  });
 }
 
 async function outcomeOf(call: Promise<unknown>): Promise<[outcome: string, attempts: number | undefined]> {

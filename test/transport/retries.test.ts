@@ -2,15 +2,7 @@ import { AudienceClient, type AudienceError, type ClientOptions, isAudienceError
 import type { MockFault, MockOrganizationState, MockService } from "audience-sdk/mock";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
-import {
-  type CallKind,
-  callKinds,
-  comparableMock,
-  mockedClient,
-  refusedUrl,
-  useFakeTime,
-  within,
-} from "./fixture.ts";
+import { type CallKind, callKinds, comparableMock, refusedUrl, useFakeTime, within } from "./fixture.ts";
 
 type RealFetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -310,18 +302,3 @@ it("A retried body is byte-identical", async () => {
   expect(new Set(sent).size).toBe(1);
   expect(mock.organization("org").events).toMatchObject([{ eventData: { total: 42 } }]);
 });
-
-it.each([
-  ["states its opt-in", { phone: "+15550100", phone_opt_in: "SUBSCRIBED" }, 2],
-  ["leaves its opt-in to the service", { phone: "+15550100" }, 1],
-] as const)(
-  "a lost write of a contact with a phone alone that %s: %j leaves %i times",
-  async (_, byPhone, times) => {
-    vi.useFakeTimers();
-    const { mock, v1 } = mockedClient({ faults: [{ kind: "reset-after", times: 1 }] });
-
-    await within(60_000, Promise.allSettled([v1.customers.upsert(byPhone)]));
-
-    expect(mock.requests).toHaveLength(times);
-  },
-);

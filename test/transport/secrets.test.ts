@@ -156,21 +156,6 @@ describe("No error shows a key, whatever the service echoes", () => {
     expectNoSecret(error);
     expect(error).toMatchObject({ code: "redirect", location: expect.stringContaining("[redacted]") });
   });
-
-  it("text without a key is unchanged", async () => {
-    const body = {
-      message: "no such list",
-      list: "sixth-floor",
-      n: 7391,
-      deep: { ok: [true, null, "sk_live"] },
-    };
-
-    const error = await failureOf(
-      client(async () => Response.json(body, { status: 400 })).v1.customers.upsert(contact),
-    );
-
-    expect(error).toMatchObject({ message: "400 on POST /api/v1/customer/create: no such list", body });
-  });
 });
 
 describe("A key is replaced by [redacted]", () => {
@@ -200,16 +185,6 @@ describe("A key is replaced by [redacted]", () => {
     expect(JSON.stringify(await echoed(text, keyV2))).toBe(
       '{"__proto__":["[redacted]",1,true,null,{"n":2}],"[redacted]":{"__proto__":"[redacted]"}}',
     );
-  });
-
-  it("in the name of a header, and the other headers stay", async () => {
-    const headers = { [`x-${keyV2}`]: "1", "x-other": "2" };
-    const audience = client(async () => new Response("{}", { status: 400, headers }));
-
-    const error = (await failureOf(audience.v1.customers.get("c-1"))) as ApiError;
-
-    expectNoSecret(error);
-    expect(error.headers.get("x-other")).toBe("2");
   });
 });
 
