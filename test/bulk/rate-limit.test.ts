@@ -90,18 +90,6 @@ describe("A row that meets a 429", () => {
     );
     expect([ids.length, new Set(ids).size]).toEqual([10, 1]);
   });
-
-  it("is removed at once when the run is aborted", async () => {
-    const { audience } = createFixture({ faults: [{ kind: "429", retryAfter: 3_600 }] });
-    const stop = new AbortController();
-    const summary = audience.bulk(rows(1), upsert, { signal: stop.signal }).summary();
-    const end = summary.catch((error: unknown) => error);
-    await vi.advanceTimersByTimeAsync(1_000);
-
-    stop.abort();
-
-    expect(await end).toMatchObject({ code: "aborted" });
-  });
 });
 
 it("A row, and the look at it, wait while the queue is full, and leave when there is room", async () => {

@@ -58,13 +58,6 @@ it.each(twice)("Rows with a refusal go first, and each keeps its place as `index
 
 it.each<[string, () => BulkRows<Row>]>([
   ["an iterator", () => source().values()],
-  [
-    "an iterator of promises",
-    () =>
-      source()
-        .map(async (each) => await Promise.resolve(each))
-        .values(),
-  ],
   ["an async generator", generated],
   ["a stream of Node", () => Readable.from(source())],
 ])("A stream is sent in its order, and read as it is sent: %s", async (_, rows) => {

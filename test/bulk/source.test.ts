@@ -31,26 +31,6 @@ it("Rows may come from an iterator that has no return(), of which the loop is le
 });
 
 describe("Rows are read only as fast as they are sent", () => {
-  it("and as their results are consumed", async () => {
-    const { audience, mock } = createFixture();
-    const log: string[] = [];
-    function* source() {
-      for (const each of rows(4)) {
-        log.push(`read ${each.email[4]}`);
-        yield each;
-      }
-    }
-
-    for await (const { index } of audience.bulk(source(), upsert, { concurrency: 1 })) {
-      log.push(`take ${index} after ${mock.requests.length}`);
-      await flushEventLoop();
-    }
-
-    expect(log).toEqual(
-      [0, 1, 2, 3].flatMap((index) => [`read ${index}`, `take ${index} after ${index + 1}`]),
-    );
-  });
-
   it("at most `concurrency` rows are read ahead of a slow consumer", async () => {
     const { audience } = createFixture();
     let [read, consumed, most] = [0, 0, 0];

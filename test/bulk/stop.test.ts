@@ -1,9 +1,9 @@
 import { getEventListeners } from "node:events";
 import {
   AbortError,
-  type AudienceClient,
   AuthenticationError,
   ClientClosedError,
+  type ClientOptions,
   ConfigurationError,
   NotFoundError,
   PermissionError,
@@ -28,8 +28,6 @@ import {
   upsert,
 } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
-
-type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
 
 const nobody: Row = { ...row(0), email: "nobody" };
 const twoAMinute = () => new RateLimiter({ windows: [{ limit: 2, intervalMs: 60_000 }], reserve: 0 });

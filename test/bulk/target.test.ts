@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { AudienceClient, type BulkOptions, ConfigurationError } from "audience-sdk";
+import { AudienceClient, type BulkOptions, type ClientOptions, ConfigurationError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { collectRun, deferred, key, type Row, rows, upsert } from "./fixture.ts";
@@ -7,8 +7,6 @@ import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 const acme = "mock-key-of-acme";
 const globex = "mock-key-of-globex";
-
-type ClientOptions = NonNullable<ConstructorParameters<typeof AudienceClient>[0]>;
 
 /** Nights of one job over one checkpoint, each with a client of its own: v1 alone, unless it is given v2. */
 function job() {
