@@ -50,13 +50,19 @@ function messageWithWayOut(
   return similarKey === undefined ? message : `required; "${similarKey}" was given: write "${key}"`;
 }
 
-/** One issue for one problem: none at a path that has one, and none inside a value that JSON would lose. */
+/** One issue for one problem: a value of a wrong type has no other, and none is inside a value that JSON would lose. */
 function mergeIssues(found: readonly ValidationIssue[], lost: readonly ValidationIssue[]): ValidationIssue[] {
-  const isInside = ({ path }: ValidationIssue, outer: ValidationIssue) =>
-    path.length > outer.path.length && outer.path.every((key, index) => key === path[index]);
-  const kept = found.filter((issue) => !lost.some((lostValue) => isInside(issue, lostValue)));
-  const paths = new Set(kept.map(({ path }) => JSON.stringify(path)));
-  return [...kept, ...lost.filter(({ path }) => !paths.has(JSON.stringify(path)))];
+  const pathsOf = (issues: readonly ValidationIssue[]) =>
+    new Set(issues.map(({ path }) => JSON.stringify(path)));
+  const isOfType = ({ code }: ValidationIssue) => code === "invalid_type" || code === "invalid_value";
+  const [lostPaths, mistypedPaths] = [pathsOf(lost), pathsOf(found.filter(isOfType))];
+  const isInLost = ({ path }: ValidationIssue) =>
+    path.some((_, depth) => lostPaths.has(JSON.stringify(path.slice(0, depth))));
+  const kept = found.filter(
+    (issue) => !isInLost(issue) && (isOfType(issue) || !mistypedPaths.has(JSON.stringify(issue.path))),
+  );
+  const keptPaths = pathsOf(kept);
+  return [...kept, ...lost.filter(({ path }) => !keptPaths.has(JSON.stringify(path)))];
 }
 
 /** For a rule over several keys of an object: zod skips it beside other issues, but a call reports all problems at once. */

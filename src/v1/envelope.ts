@@ -44,7 +44,7 @@ function openEnvelope(value: unknown) {
   return id === undefined ? undefined : { id, resource, siblings: isEnvelope ? siblings : {} };
 }
 
-/** Adds the envelope's keys to a resource, and merges the links. The resource's own values win. */
+/** Adds the envelope's keys to a resource, and merges the links. The resource's own values win, and of the links the envelope's, which are documented. */
 function withSiblings<Resource extends JsonObject>(
   siblings: JsonObject,
   resource: Resource,
@@ -52,7 +52,7 @@ function withSiblings<Resource extends JsonObject>(
   const merged = { ...siblings, ...resource };
   const [outerLinks, ownLinks] = [siblings["links"], resource["links"]];
   return isRecord(outerLinks) && (isRecord(ownLinks) || isEmpty(ownLinks))
-    ? { ...merged, links: { ...outerLinks, ...ownLinks } }
+    ? { ...merged, links: { ...ownLinks, ...outerLinks } }
     : merged;
 }
 

@@ -2,8 +2,6 @@ import type { ValidationIssue } from "../errors.ts";
 import { awaitIt, contentLost, kindOf } from "./in-words.ts";
 import { isDate, isObject, isPlain } from "./predicates.ts";
 
-const maxIssues = 100;
-
 /**
  * Copies `input` as `JSON.stringify` would send it: own properties, the result of `toJSON`, nothing that is `undefined`. A
  * valid Date inside stays a Date. The copy's objects have no prototype: nothing is read that is not sent. `lost` is what JSON
@@ -51,7 +49,7 @@ class Copier {
   }
 
   #refuse(message: string, value?: unknown): unknown {
-    if (this.lost.length < maxIssues) this.lost.push({ path: [...this.path], code: "custom", message });
+    this.lost.push({ path: [...this.path], code: "custom", message });
     return value;
   }
 
@@ -70,8 +68,10 @@ class Copier {
     }
     if (this.#ancestors.has(value)) return this.#refuse("refers to itself, which JSON cannot carry", value);
     const result = this.#resultOfToJson(value);
-    // Of an invalid date of a library it is null.
-    if (result === undefined || result === null) return this.#refuse("its toJSON gives nothing", value);
+    // The key of an object is left out, as where it is undefined.
+    if (result === undefined && typeof this.path.at(-1) === "string") return undefined;
+    if (result === undefined || result === null)
+      return this.#refuse("its toJSON gives nothing, as of an invalid date", null);
     if (!isObject(result)) return this.copyValue(result);
     this.#ancestors.add(value);
     const copy = this.#copyProperties(result);
@@ -91,7 +91,8 @@ class Copier {
       if (key === "__proto__") this.#refuse("is not accepted as a key: use another");
       else {
         const property: unknown = Reflect.get(value, key);
-        if (isArray || property !== undefined) Reflect.set(copy, key, this.copyValue(property));
+        const copied = isArray || property !== undefined ? this.copyValue(property) : undefined;
+        if (isArray || copied !== undefined) Reflect.set(copy, key, copied);
       }
       this.path.pop();
     }

@@ -146,7 +146,13 @@ describe("The fingerprint of a row", () => {
     ],
     [[1, -Infinity], { path: ["fingerprint", 1], message: "JSON cannot carry -Infinity" }],
     [[undefined], { path: ["fingerprint", 0] }],
-    [{ at: { toJSON: () => null } }, { path: ["fingerprint", "at"], message: "its toJSON gives nothing" }],
+    [
+      { at: { toJSON: () => null } },
+      {
+        path: ["fingerprint", "at"],
+        message: "its toJSON gives nothing, as of an invalid date",
+      },
+    ],
   ])("must be a JSON value, else the row is invalid: %o", async (given, issue) => {
     const { audience, mock } = createFixture();
     const options = { key, fingerprint: () => valueOf(given), checkpoint: new MemoryCheckpoint() };

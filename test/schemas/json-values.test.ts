@@ -100,9 +100,9 @@ describe("What JSON would lose is refused", () => {
     expect(await messageAt(schema, input, at)).toBe("cannot be read: a getter or a toJSON throws");
   });
 
-  it("with at most a hundred issues", async () => {
-    const data = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`key ${at}`, null]));
-    expect(await verdict(v1EventSchema, withData(data))).toHaveLength(100);
+  it("with all issues, however many", async () => {
+    const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key ${at}`, null]));
+    expect(await verdict(v1EventSchema, withData(data))).toHaveLength(20_000);
   });
 });
 
@@ -110,7 +110,11 @@ describe("What JSON can carry is sent", () => {
   it.each<[string, Record<string, unknown>, unknown?]>([
     ["an object of any depth", { total: 12.5, items: [{ n: 1 }, ["x", [true, ""]]], none: [], "": "x" }],
     ["an object without keys", {}],
-    ["undefined, as a key that is left out", { a: undefined, b: 1 }, { b: 1 }],
+    [
+      "undefined, as a key that is left out",
+      { a: undefined, b: 1, c: { toJSON: () => undefined } },
+      { b: 1 },
+    ],
     ["a Date, as ISO 8601", { at: new Date(0) }, { at: "1970-01-01T00:00:00.000Z" }],
     ["a URL", { url: new URL("https://example.com/") }, { url: "https://example.com/" }],
     [

@@ -220,9 +220,9 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     ],
     [
       v1Event,
-      event({ eventData: { a: { toJSON: () => undefined }, b: { toJSON: () => null } } }),
-      "eventData.a: its toJSON gives nothing",
-      "eventData.b: its toJSON gives nothing",
+      event({ eventData: { a: [{ toJSON: () => undefined }], b: { toJSON: () => null } } }),
+      "eventData.a.0: must not be null: leave it out to send nothing",
+      "eventData.b: must not be null: leave it out to send nothing",
     ],
     [
       v1Event,
@@ -234,6 +234,8 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     [v1, {}, "email: required: an email or a phone"],
     [v1List, { phone: "12345678" }, "email: required: an e-mail address; a phone alone is not enough"],
     [v1List, { email: 5, phone: "12345678" }, "email: must be a string, not a number"],
+    // A value of a wrong type has no other issue.
+    [v1Event, event({ eventName: [] }), "eventName: must be a string, not an array"],
     [v1Event, event({ contact: { plan: "pro" } }), `contact: ${named}`],
     [v1Event, event({ contact: undefined }), `contact: ${named}`],
     [
@@ -243,8 +245,8 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     ],
     [
       v2,
-      identified({ channels: { phone: { status: "subscribed" } } }),
-      "identifiers.0.channels.email: required: the contact has no phone identifier",
+      identified({ channels: { phone: { status: "subscribed" }, Email: { status: "subscribed" } } }),
+      'identifiers.0.channels.email: required: the contact has no phone identifier; "Email" was given: write "email"',
     ],
     [
       v2,

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { jsonValue, dateTime, day, dayOrDateTime, ipAddress, problemOfEmail } from "../../schema/formats.ts";
 import { besideOtherIssues } from "../../schema/validate.ts";
+import { sameName } from "../../values/in-words.ts";
 import { hasOwn, isRecord } from "../../values/predicates.ts";
 
 /** A v2 contact, the input of `v2.contacts.upsert` ("v2 contact", "v2 identifier object"). Other keys are passed on. */
@@ -150,10 +151,13 @@ export const v2ContactSchema = v2ContactFieldsSchema.superRefine(({ identifiers 
   const records = items.map((item) => (isRecord(item) ? item : { type: item }));
   const [type, ...otherTypes] = new Set(records.map((identifier) => identifier["type"]));
   if (otherTypes.length > 0 || (type !== "email" && type !== "phone")) return;
-  const message = `required: the contact has no ${type === "email" ? "phone" : "email"} identifier`;
-  for (const [index, { channels }] of records.entries())
-    if (isRecord(channels) && !hasOwn(channels, type))
-      addIssue({ code: "custom", path: ["identifiers", index, "channels", type], message });
+  const required = `required: the contact has no ${type === "email" ? "phone" : "email"} identifier`;
+  for (const [index, { channels }] of records.entries()) {
+    if (!isRecord(channels) || hasOwn(channels, type)) continue;
+    const given = sameName(type, Object.keys(channels));
+    const message = given === undefined ? required : `${required}; "${given}" was given: write "${type}"`;
+    addIssue({ code: "custom", path: ["identifiers", index, "channels", type], message });
+  }
 }, besideOtherIssues);
 
 export const v2UpsertResultSchema = z.looseObject({
