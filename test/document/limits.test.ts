@@ -53,24 +53,8 @@ describe("the rate", () => {
   });
 });
 
-/** The rows of `v1-contact.test.ts` try each of these lengths with both writes, at the client and at the service. */
-describe("the lengths of v1 contact writes", () => {
-  it.each([
-    ["first_name", 0, 100],
-    ["last_name", 0, 100],
-    ["country", 0, 100],
-    ["state", 0, 100],
-    ["city", 0, 100],
-    ["address1", 0, 255],
-    ["address2", 0, 255],
-    ["phone", 7, 20],
-    ["postal_code", 3, 20],
-  ] as const)("LIMITS.%s is %i to %i characters", (field, min, max) => {
-    expect({ minLength: 0, ...LIMITS[field] }).toEqual({ minLength: min, maxLength: max });
-  });
-});
-
-it("LIMITS has the keys of custom properties and the size of a page, which their own files try", () => {
+// The rows of `v1-contact.test.ts` try each length of a v1 contact.
+it("LIMITS has the keys of custom properties and the size of a page", () => {
   expect(LIMITS.custom_properties).toEqual({ maxKeys: 30 });
   expect(LIMITS.limit).toEqual({ default: 10, max: 100 });
 });
