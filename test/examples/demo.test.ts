@@ -185,7 +185,6 @@ describe("--live", () => {
   beforeEach(() => {
     for (const name of ["BASE_URL", "BASE_URL_V2", "API_KEY", "API_KEY_V2", "APP_ID"])
       vi.stubEnv(`AUDIENCE_${name}`, undefined);
-    return () => vi.unstubAllEnvs();
   });
 
   const runLive = async (answer: string | undefined, list = "readers") =>

@@ -32,11 +32,7 @@ describe("The importer as a program", () => {
     const signals = new EventEmitter();
     for (const method of ["on", "once", "off"] as const)
       vi.spyOn(process, method).mockImplementation(signals[method].bind(signals) as never);
-    onTestFinished(() => {
-      vi.restoreAllMocks();
-      vi.useRealTimers();
-      process.exitCode = undefined;
-    });
+    onTestFinished(() => void (process.exitCode = undefined));
     const log: string[] = [];
     await programOf(async ({ signal }) => {
       signal.addEventListener("abort", () => log.push("stopped"));
@@ -54,10 +50,7 @@ describe("The importer as a program", () => {
   it("resumes after Ctrl-C with --resume, and sends no recorded row again", async () => {
     const mock = createMockService();
     const { clientOptions, close } = await mock.listen({ port: 0 });
-    onTestFinished(async () => {
-      vi.unstubAllEnvs();
-      await close();
-    });
+    onTestFinished(close);
     vi.stubEnv("AUDIENCE_BASE_URL", clientOptions.baseUrl);
     vi.stubEnv("AUDIENCE_API_KEY", clientOptions.apiKey);
     const folder = await temporaryFolder();

@@ -191,8 +191,6 @@ describe("a list of faults", () => {
 });
 
 describe("in process", () => {
-  afterEach(() => void vi.useRealTimers());
-
   it("an aborted signal rejects with its reason, and nothing arrives", async () => {
     const { mock, call } = await inProcess.open();
     const reason = new Error("enough");

@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { openSnapshot, readSnapshot } from "audience-sdk/snapshot";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { night } from "../../examples/recipes/nightly/night.ts";
 import { temporaryFolder } from "../snapshot/fixture.ts";
 import { type Night, playWeek } from "../snapshot/weeks.ts";
@@ -12,7 +12,6 @@ beforeEach(() => {
   vi.spyOn(console, "log").mockImplementation(() => undefined);
   vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
-afterEach(() => void vi.useRealTimers());
 
 // A thousand weeks on a machine that is busy with other things.
 const longestMs = 3_600_000;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { AudienceClient, RateLimiter } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { redisRateLimitStore, type RedisRateLimitStoreOptions } from "audience-sdk/redis";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type PermitRequest, VirtualTime } from "../rate-limiter/virtual-time.ts";
 import { MemoryRedis } from "./memory-redis.ts";
 
@@ -260,8 +260,6 @@ describe("A 429", () => {
 });
 
 describe("close()", () => {
-  afterEach(() => void vi.useRealTimers());
-
   function world() {
     vi.useFakeTimers();
     const time = {

@@ -128,7 +128,6 @@ describe("the reason in the error", () => {
 
   it("is told before any wait that comes of it, and such a wait has no other reason", async () => {
     vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
     const mock = createMockService();
     const lines: string[] = [];
     const rateLimiter = new RateLimiter({ store: redisRateLimitStore(failingWith(new Error("gone"))) });
@@ -157,7 +156,6 @@ describe("the reason in the error", () => {
 // Timers of one moment run in the order in which they were set, and all of them before what has arrived is read.
 it("A reply that arrives as its second has passed is none of an outage", async () => {
   vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
   const after = (ms: number, run: () => void) => Number(setTimeout(run, ms));
   const redis = new MemoryRedis({ time: { now: () => performance.now(), after }, delayMs: () => 500 });
   const store = redisRateLimitStore(redis, { onUnavailable: "reject" });

@@ -94,7 +94,6 @@ describe("A run refuses a snapshot by which nobody can be judged, and sends noth
   ])("one %s", async (_, laterMs) => {
     const { run, mock } = await job();
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + laterMs });
-    onTestFinished(() => void vi.useRealTimers());
     const before = mock.requests.length;
 
     const ends = run([subscribed(0)]);

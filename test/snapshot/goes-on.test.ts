@@ -15,7 +15,7 @@ import {
   type ReadSnapshotOptions,
   type SnapshotProgress,
 } from "audience-sdk/snapshot";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { collect, createAudience, failingFrom, linesOf, people } from "./fixture.ts";
 
 /** An audience of 450 contacts whose read has ended after this many pages. */
@@ -84,7 +84,6 @@ describe("A read that was interrupted goes on at the next call with the same fil
     ["goes on after a day", (text) => text, {}, dayMs, [3, 4, 5]],
   ])("%s", async (_, damage, options, laterMs, pages) => {
     vi.useFakeTimers({ toFake: ["Date"] });
-    onTestFinished(() => void vi.useRealTimers());
     const { audience, file, work, pagesRead } = await interrupted(2);
     writeFileSync(work, damage(readFileSync(work, "utf8")));
     vi.setSystemTime(Date.now() + laterMs);
@@ -101,7 +100,6 @@ describe("A read that was interrupted goes on at the next call with the same fil
     ["a warning after more than an hour", 3_601_000, 1],
   ])("goes on with %s", async (_, laterMs, lines) => {
     vi.useFakeTimers({ toFake: ["Date"] });
-    onTestFinished(() => void vi.useRealTimers());
     const { client, file, work } = await interrupted(2);
     const begunAt = String(linesOf(work)[0]?.["readAt"]);
     vi.setSystemTime(Date.parse(begunAt) + laterMs);
@@ -216,7 +214,6 @@ describe("One read of a file at a time", () => {
     const { client, file } = createAudience(1);
     writeFileSync(`${file}.lock`, "of a killed process");
     vi.useFakeTimers({ toFake: ["setTimeout", "setInterval"] });
-    onTestFinished(() => void vi.useRealTimers());
     const info = vi.fn();
 
     const reading = readSnapshot(client({ logger: { info }, logLevel: "info" }), { file });

@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { AudienceClient, type Fetch } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { night } from "../../examples/recipes/nightly/night.ts";
 import { MemoryTable, temporaryFolder } from "./fixture.ts";
 
@@ -12,7 +12,6 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.spyOn(console, "log").mockImplementation(() => undefined);
 });
-afterEach(() => void vi.useRealTimers());
 
 function passHours(hours: number): void {
   vi.setSystemTime(Date.now() + hours * 3_600_000);

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, renameSync, truncateSync } from
 import { join } from "node:path";
 import { AudienceClient, ConfigurationError } from "audience-sdk";
 import { openSnapshot, readSnapshot, type ReadSnapshotOptions, type Snapshot } from "audience-sdk/snapshot";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { collect, createAudience, failingFrom, temporaryFolder } from "./fixture.ts";
 
 describe("`find` finds a contact by what identifies it", () => {
@@ -221,7 +221,6 @@ describe("`refusalsSince` tells who has refused", () => {
 
   it("with the time at which its page was asked for, also of the earlier page if only that one shows it", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: 0 });
-    onTestFinished(() => void vi.useRealTimers());
     const { client, file } = createAudience(0);
     const left = { email_opt_in: "UNSUBSCRIBED" };
     const pages = [
