@@ -1,5 +1,5 @@
 import { createWriteStream, existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
@@ -172,6 +172,16 @@ export type Columns = Readonly<Record<string, ColumnRule | "email_opt_in" | "pho
 export async function mapOf(path: string, columns: Columns, everyone?: ColumnMap["everyone"]): Promise<void> {
   await writeFile(`${path}.map.json`, JSON.stringify({ version: 1, columns, everyone }));
 }
+
+/** The map that stands beside a file. */
+export const mapIn = async (path: string) =>
+  JSON.parse(await readFile(`${path}.map.json`, "utf8")) as { columns: Record<string, unknown> };
+
+/** The columns of that map which are open questions. */
+export const openIn = async (path: string) =>
+  Object.entries((await mapIn(path)).columns).flatMap(([name, rule]) =>
+    JSON.stringify(rule).includes('"?"') ? [name] : [],
+  );
 
 /** A consent whose yes is an opt-in, and whose no an opt-out. */
 export const newsletter: ConsentRule = {

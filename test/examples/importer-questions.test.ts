@@ -5,8 +5,10 @@ import {
   imported,
   csv,
   emailConsents,
+  mapIn,
   mapOf,
   newsletter,
+  openIn,
   runAlone,
   runOnTerminal,
   sentBodies,
@@ -15,13 +17,6 @@ import {
   table,
   temporaryFolder,
 } from "./importer-fixture.ts";
-
-const mapIn = async (path: string) =>
-  JSON.parse(await readFile(`${path}.map.json`, "utf8")) as { columns: Record<string, unknown> };
-const openIn = async (path: string) =>
-  Object.entries((await mapIn(path)).columns).flatMap(([name, rule]) =>
-    JSON.stringify(rule).includes('"?"') ? [name] : [],
-  );
 
 describe("Without a terminal a column that looks like a state is a question", () => {
   it("of which the map is written as a skeleton, and nothing is sent", async () => {
@@ -457,19 +452,6 @@ describe("On a terminal", () => {
 });
 
 describe("A file with its map", () => {
-  it("is imported each night without a question", async () => {
-    const mock = service();
-    const path = await table("Email,Newsletter", "a@example.com,Yes ", "b@example.com,NO");
-    await mapOf(path, { Email: "email", Newsletter: newsletter });
-    const before = await readFile(`${path}.map.json`, "utf8");
-
-    const codes = [(await runAlone([path])).code, (await runAlone([path])).code];
-
-    expect(codes).toEqual([0, 0]);
-    expect(emailConsents(mock)).toEqual({ "a@example.com": "SUBSCRIBED", "b@example.com": "UNSUBSCRIBED" });
-    expect(await readFile(`${path}.map.json`, "utf8")).toBe(before);
-  });
-
   it.each([
     ["that looks like a state", "Gesperrt", "ja"],
     ["of a consent, whose words are known", "phone_opt_in", "UNSUBSCRIBED"],

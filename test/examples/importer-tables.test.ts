@@ -1,7 +1,16 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import type { ColumnRule, Meaning } from "../../examples/exports/column-map.ts";
-import { csv, emailConsents, list, runAlone, service, temporaryFolder } from "./importer-fixture.ts";
+import {
+  csv,
+  emailConsents,
+  list,
+  mapIn,
+  openIn,
+  runAlone,
+  service,
+  temporaryFolder,
+} from "./importer-fixture.ts";
 
 /** A table after the layout of another tool. */
 interface Table {
@@ -189,11 +198,8 @@ describe("The true consent of each person arrives", () => {
     const path = await written(table);
 
     const first = await runAlone([path, "--list", list.id]);
-    // Safe: the importer has written it.
-    const map = JSON.parse(await readFile(`${path}.map.json`, "utf8")) as { columns: object };
-    const open = Object.entries(map.columns).flatMap(([name, rule]) =>
-      JSON.stringify(rule).includes('"?"') ? [name] : [],
-    );
+    const map = await mapIn(path);
+    const open = await openIn(path);
     await writeFile(`${path}.map.json`, JSON.stringify({ ...map, columns: { ...map.columns, ...asked } }));
     if (open.length > 0) await runAlone([path, "--list", list.id]);
 
