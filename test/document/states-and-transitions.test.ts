@@ -37,13 +37,6 @@ describe("a contact that is", () => {
     );
   });
 
-  it("new, and created without email_opt_in, is NON_SUBSCRIBED", async () => {
-    const { attributes } = await upsert({});
-
-    expect(attributes.email_opt_in).toBe("NON_SUBSCRIBED");
-    expect(state()).toBe("NON_SUBSCRIBED");
-  });
-
   it.each(states)("%s, and updated without email_opt_in (not documented), stays so", async (before) => {
     await exists(before);
     await upsert({ first_name: "New" });
