@@ -56,6 +56,7 @@ async function subscribes(
   table.setConsent(email, "SUBSCRIBED");
   const website = new AudienceClient({ ...mock.clientOptions, apiKey: () => mock.clientOptions.apiKey });
   await website.v1.customers.upsert({ email, email_opt_in: "SUBSCRIBED" });
+  passHours(0.1);
 }
 
 describe("A night of the recipe beside a website", () => {

@@ -1,18 +1,12 @@
 // Weeks of a nightly job: a website that writes beside it, people who leave at the service, and kills.
 import { cpSync, mkdirSync, rmSync } from "node:fs";
-import { AudienceClient, type Fetch, type V1OptIn } from "audience-sdk";
+import { AudienceClient, type Fetch } from "audience-sdk";
 import { createMockService, type MockService } from "audience-sdk/mock";
 import { vi } from "vitest";
+import { night } from "../../examples/recipes/nightly/night.ts";
 import type { Table } from "../../examples/recipes/nightly/people.ts";
 import { Dice } from "../chaos/dice.ts";
 import { MemoryTable } from "./fixture.ts";
-
-/** The table, as a job has it that writes more than refusals into it. */
-export interface OpenTable extends Table {
-  setConsent(email: string, consent: V1OptIn): Promise<void>;
-}
-
-export type Night = (audience: AudienceClient, people: OpenTable, folder: string) => Promise<void>;
 
 const emails = Array.from({ length: 8 }, (_, index) => `person-${index}@example.com`);
 const nights = 5;
@@ -24,9 +18,9 @@ interface Word {
   readonly refuses: boolean;
 }
 
-/** Plays a week of this job. The clock must be a fake one. */
-export async function playWeek(seed: number, folder: string, night: Night): Promise<Week> {
-  const week = new Week(seed, folder, night);
+/** Plays a week. The clock must be a fake one. */
+export async function playWeek(seed: number, folder: string): Promise<Week> {
+  const week = new Week(seed, folder);
   for (let count = 0; count < nights; count += 1) {
     await week.day();
     await week.night();
@@ -40,7 +34,6 @@ class Week {
   readonly counts: Record<string, number> = {};
   readonly #dice: Dice;
   readonly #seed: number;
-  readonly #job: Night;
   readonly #table = new MemoryTable();
   readonly #mock: MockService;
   readonly #website: AudienceClient;
@@ -50,9 +43,8 @@ class Week {
   readonly #calls = new Map<string, Promise<unknown>>();
   #folder: string;
 
-  constructor(seed: number, folder: string, job: Night) {
+  constructor(seed: number, folder: string) {
     this.#seed = seed;
-    this.#job = job;
     this.#folder = `${folder}/${seed}-`;
     mkdirSync(this.#folder);
     this.#dice = new Dice(seed);
@@ -87,7 +79,7 @@ class Week {
       // A function is the key of one process alone.
       const audience = clientOf(async () => "mock-key-job", life.fetch(this.#pageSize));
       try {
-        await this.#job(audience, life.table(this.#table), this.#folder);
+        await night(audience, life.table(this.#table), this.#folder);
       } catch (error) {
         if (life.killed === undefined) throw error;
       }
@@ -203,12 +195,11 @@ class Life {
     };
   }
 
-  table(table: MemoryTable): OpenTable {
+  table(table: MemoryTable): Table {
     return {
       all: () => this.#step("reading the table", () => table.all()),
       get: (email) => this.#step("reading a row", () => table.get(email)),
       refuse: (email, at) => this.#step("a refusal", () => table.refuse(email, at)),
-      setConsent: (email, consent) => this.#step("a word", async () => table.setConsent(email, consent)),
     };
   }
 
