@@ -61,17 +61,15 @@ export type {
   WithContact,
 } from "./v1/events.ts";
 export type { ParsedPage, ParsePage } from "./v1/v1-list.ts";
-export type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./v1/schemas/contact-group.ts";
+export type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./v1/contact-groups.ts";
 export type {
   V1ConsentedListContact,
   V1Contact,
   V1CustomerListQuery,
   V1ListContact,
   V1OptIn,
-} from "./v1/schemas/contact.ts";
-export type { V1Event } from "./v1/schemas/event.ts";
-export type { Profile, ProfileAttributes, ProfileLinks, ProfileRelationships } from "./v1/schemas/profile.ts";
-export type { V2Contacts } from "./v2/contacts.ts";
-export type { V2Lists } from "./v2/lists.ts";
-export type { V2Contact, V2Identifier, V2UpsertResult } from "./v2/schemas/contact.ts";
-export type { List, V2ListQuery } from "./v2/schemas/list.ts";
+} from "./v1/contact-schema.ts";
+export type { V1Event } from "./v1/event-schema.ts";
+export type { Profile, ProfileAttributes, ProfileLinks, ProfileRelationships } from "./v1/profile.ts";
+export type { V2Contact, V2Contacts, V2Identifier, V2UpsertResult } from "./v2/contacts.ts";
+export type { List, V2ListQuery, V2Lists } from "./v2/lists.ts";

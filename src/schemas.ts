@@ -1,4 +1,4 @@
-// The entry "audience-sdk/schemas": the schemas that the client validates with. It loads zod and nothing else.
+// The entry "audience-sdk/schemas": the schemas that the client validates with. It loads no package but zod.
 export { LIMITS } from "./limits.ts";
 export { flattenProperties, type FlattenOptions } from "./flatten-properties.ts";
 
@@ -13,22 +13,22 @@ export {
   type V1CustomerListQuery,
   type V1ListContact,
   type V1OptIn,
-} from "./v1/schemas/contact.ts";
+} from "./v1/contact-schema.ts";
 export {
   v1AddContactResultSchema,
   v1ContactGroupListQuerySchema,
   type AddContactResult,
   type ContactGroup,
   type V1ContactGroupListQuery,
-} from "./v1/schemas/contact-group.ts";
-export { v1EventFieldsSchema, v1EventSchema, type V1Event } from "./v1/schemas/event.ts";
+} from "./v1/contact-groups.ts";
+export { v1EventFieldsSchema, v1EventSchema, type V1Event } from "./v1/event-schema.ts";
 export {
   v1ProfileSchema,
   type Profile,
   type ProfileAttributes,
   type ProfileLinks,
   type ProfileRelationships,
-} from "./v1/schemas/profile.ts";
+} from "./v1/profile.ts";
 export {
   v2ContactFieldsSchema,
   v2ContactSchema,
@@ -37,5 +37,5 @@ export {
   type V2Contact,
   type V2Identifier,
   type V2UpsertResult,
-} from "./v2/schemas/contact.ts";
-export { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./v2/schemas/list.ts";
+} from "./v2/contacts.ts";
+export { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./v2/lists.ts";

@@ -1,13 +1,12 @@
 import type { CustomRequest } from "./custom-request.ts";
 import type { AddContactWriteOptions, WriteOptions } from "./transport/call-options.ts";
-import type { ContactToAdd } from "./v1/contact-groups.ts";
+import type { AddContactResult, ContactToAdd } from "./v1/contact-groups.ts";
+import type { V1ConsentedListContact, V1Contact, V1ListContact } from "./v1/contact-schema.ts";
 import type { WithEmailOrPhone } from "./v1/customers.ts";
+import type { V1Event } from "./v1/event-schema.ts";
 import type { EventResult, EventWrite, WithContact } from "./v1/events.ts";
-import type { AddContactResult } from "./v1/schemas/contact-group.ts";
-import type { V1ConsentedListContact, V1Contact, V1ListContact } from "./v1/schemas/contact.ts";
-import type { V1Event } from "./v1/schemas/event.ts";
-import type { Profile } from "./v1/schemas/profile.ts";
-import type { V2Contact, V2UpsertResult } from "./v2/schemas/contact.ts";
+import type { Profile } from "./v1/profile.ts";
+import type { V2Contact, V2UpsertResult } from "./v2/contacts.ts";
 
 /** What every write has that is a value. */
 interface WriteBase<Operation, Options = WriteOptions> {

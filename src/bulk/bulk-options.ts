@@ -4,7 +4,7 @@ import type { OpenedClient } from "../open-client.ts";
 import { type Target, targetOf } from "../organization.ts";
 import { optionThat, optionTypes, parseOption, parseOptions, type Given } from "../schema/parse-options.ts";
 import { isWaitTooLong } from "../transport/retry-plan.ts";
-import type { Profile } from "../v1/schemas/profile.ts";
+import type { Profile } from "../v1/profile.ts";
 import { ignoreRejection } from "../values/in-words.ts";
 import { hasMethods, isObject, withoutPrototype } from "../values/predicates.ts";
 import type { Write } from "../write.ts";

@@ -1,7 +1,7 @@
 // Refusals: one that is known takes the place of another word in a write. Pure, on writes that need not be valid.
 import { type ConsentWrite, isRefusal } from "../consent.ts";
 import { type RowWrite, rowWrite } from "../prepare-write.ts";
-import type { Profile } from "../v1/schemas/profile.ts";
+import type { Profile } from "../v1/profile.ts";
 import type { Write } from "../write.ts";
 
 /** How the refusal of a channel is known. */

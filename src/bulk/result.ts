@@ -1,5 +1,5 @@
 import { isAudienceError, type AbortError, type ValidationError } from "../errors.ts";
-import type { Profile } from "../v1/schemas/profile.ts";
+import type { Profile } from "../v1/profile.ts";
 import type { Kept } from "./refusals.ts";
 
 /** The number of rows by their end. */

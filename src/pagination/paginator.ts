@@ -7,7 +7,7 @@ import { type CallOptions, callOptionsSchema } from "../transport/call-options.t
 import type { CallEndpoint } from "../transport/transport.ts";
 import { contentLost } from "../values/in-words.ts";
 import { isRecord, withoutPrototype } from "../values/predicates.ts";
-import type { DecodedPage } from "./cursor.ts";
+import type { DecodedPage } from "./end-of-list.ts";
 import { itemsOf, ListPage, type ListSource, type Page, type Progress, streamPages } from "./page.ts";
 
 /**
@@ -70,17 +70,11 @@ export class Paginator<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     onFulfilled?: ((page: Page<T>) => Value | PromiseLike<Value>) | null,
     onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Value | Failure> {
-    this.#firstPage ??= this.#loadFirst();
-    return this.#firstPage.then(onFulfilled, onRejected);
-  }
-
-  /** `await` calls `then` without a line of the caller: the error gets it when it arrives. */
-  async #loadFirst(): Promise<Page<T>> {
-    try {
-      return await this.#source.load(this.#source.start);
-    } catch (error) {
+    // `await` calls `then` without a line of the caller: the error gets it when it arrives.
+    this.#firstPage ??= this.#source.load(this.#source.start).catch((error: unknown) => {
       throw showCaller(error);
-    }
+    });
+    return this.#firstPage.then(onFulfilled, onRejected);
   }
 
   /** Like a promise's; fetches the page, as awaiting does. */
@@ -104,27 +98,30 @@ export interface ListOptions extends CallOptions {
   readAhead?: number | undefined;
 }
 
-interface ListCall<T> extends Pick<Endpoint<undefined, unknown>, "operation" | "path"> {
-  readonly call: CallEndpoint;
-  readonly querySchema: z.ZodType;
-  readonly decode: (response: ParsedResponse) => DecodedPage<T>;
-  /** As the user gave them: each page's call validates them, so that a wrong one rejects and never throws. */
-  readonly query: unknown;
-  readonly options: unknown;
+/** One list of the service, as a value. */
+export interface ListEndpoint<T> extends Pick<Endpoint<undefined, unknown>, "operation" | "path"> {
+  readonly query: z.ZodType;
   /** The largest page, if the service has a limit; the default `limit`. */
   readonly longestPage?: number;
   readonly identify: (item: T) => string;
+  /** Makes the decoder for one list: its first page may show where the items of the next ones are. */
+  readonly pageDecoder: () => (response: ParsedResponse) => DecodedPage<T>;
 }
 
 const paginatorOptionsSchema = callOptionsSchema.extend({ readAhead: optionTypes.count.optional() });
 
-/** A list of one family, page by page. */
-export function listPages<T>(list: ListCall<T>): Paginator<T> {
-  const { call, operation, path, querySchema, decode, longestPage, identify } = list;
-  const query = copyRecord<{ page?: number; limit?: number }>(list.query);
-  const isGiven = list.options !== undefined;
-  // Each page's call refuses a wrong option, as it is.
-  const { data } = isGiven ? paginatorOptionsSchema.safeParse(copyRecord(list.options)) : {};
+/** A list, page by page. Each page's call validates the query and the options: a wrong one rejects and never throws. */
+export function listPages<T>(
+  call: CallEndpoint,
+  list: ListEndpoint<T>,
+  givenQuery: unknown,
+  givenOptions: unknown,
+): Paginator<T> {
+  const { operation, path, query: querySchema, longestPage, identify } = list;
+  const decode = list.pageDecoder();
+  const query = copyRecord<{ page?: number; limit?: number }>(givenQuery);
+  const isGiven = givenOptions !== undefined;
+  const { data } = isGiven ? paginatorOptionsSchema.safeParse(copyRecord(givenOptions)) : {};
   const options: ListSource<T>["options"] = withoutPrototype(data ?? {});
   // Not `??`: a null is an error, not a missing limit.
   const limit = query?.limit === undefined ? longestPage : query.limit;
@@ -151,8 +148,8 @@ export function listPages<T>(list: ListCall<T>): Paginator<T> {
       const nextPage = page === firstPage ? {} : { page };
       const listPage = call(
         endpoint,
-        { query: query ? { ...query, limit, ...nextPage } : list.query },
-        data || signal ? withoutPrototype({ ...options, signal }) : list.options,
+        { query: query ? { ...query, limit, ...nextPage } : givenQuery },
+        data || signal ? withoutPrototype({ ...options, signal }) : givenOptions,
       );
       if (!endsBy404) return listPage;
       return listPage.catch((error: unknown) => {

@@ -4,9 +4,9 @@ import { ConfigurationError } from "../errors.ts";
 import type { Lock } from "../files/lock.ts";
 import { longestLineBytes, openRegular, type RegularFile } from "../files/regular-file.ts";
 import { replaceFileBy } from "../files/replacement.ts";
-import type { Cursor } from "../pagination/cursor.ts";
+import type { Cursor } from "../pagination/end-of-list.ts";
 import type { ListPage } from "../pagination/page.ts";
-import type { Profile } from "../v1/schemas/profile.ts";
+import type { Profile } from "../v1/profile.ts";
 import { snapshotContactOf, withStricterConsent } from "./snapshot-contact.ts";
 import {
   contactLine,

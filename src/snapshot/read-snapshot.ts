@@ -17,7 +17,7 @@ import {
   parseOptions,
 } from "../schema/parse-options.ts";
 import type { Observer } from "../transport/observer.ts";
-import type { Profile } from "../v1/schemas/profile.ts";
+import type { Profile } from "../v1/profile.ts";
 import { hasMethods } from "../values/predicates.ts";
 import { PartFile } from "./part-file.ts";
 import type { SnapshotFields } from "./snapshot-contact.ts";

@@ -1,7 +1,7 @@
 import { type Consent, isDocumented, isRefusal, shownConsent, shownRefusals } from "../consent.ts";
 import { contactKeys, isOnePersons } from "../contact-keys.ts";
-import type { V1OptIn } from "../v1/schemas/contact.ts";
-import type { Profile, ProfileAttributes } from "../v1/schemas/profile.ts";
+import type { V1OptIn } from "../v1/contact-schema.ts";
+import type { Profile, ProfileAttributes } from "../v1/profile.ts";
 
 /** A contact as the service showed it. What it did not show is absent. */
 export interface SnapshotContact {

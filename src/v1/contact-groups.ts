@@ -1,8 +1,9 @@
+import * as z from "zod";
 import { decidedByService, isRepeatableV1Write, v1Consent, v1ConsentWrites } from "../consent.ts";
 import { contactKeys } from "../contact-keys.ts";
 import type { Endpoint } from "../endpoint.ts";
-import type { ListOptions, Paginator } from "../pagination/paginator.ts";
-import { parseId, parseResponse, receivedId, required } from "../schema/response-values.ts";
+import { type ListOptions, listPages, type Paginator } from "../pagination/paginator.ts";
+import { documented, parseId, parseResponse, receivedId, required } from "../schema/response-values.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import {
   addContactOptionsSchema,
@@ -10,21 +11,61 @@ import {
   type CallOptions,
 } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { decodeContactGroup } from "./envelope.ts";
-import {
-  v1AddContactResultSchema,
-  v1ContactGroupListQuerySchema,
-  type AddContactResult,
-  type ContactGroup,
-  type V1ContactGroupListQuery,
-} from "./schemas/contact-group.ts";
 import {
   v1ConsentedListContactSchema,
+  v1CustomerListQuerySchema,
   v1ListContactSchema,
   type V1ConsentedListContact,
+  type V1CustomerListQuery,
   type V1ListContact,
-} from "./schemas/contact.ts";
-import { v1List, type ParsePage } from "./v1-list.ts";
+} from "./contact-schema.ts";
+import { openEnvelope } from "./profile.ts";
+import { type ParsePage, v1List } from "./v1-list.ts";
+
+/** A list or a segment. Only its `id` is documented ("v1 list (contact group)"); other fields are passed on. */
+export type ContactGroup = {
+  /** The id of the list or segment, for `get` and `addContact`. */
+  id: string;
+  [field: string]: unknown;
+};
+
+/** The query of the lists and segments (`GET /api/v1/contact-groups`). */
+export type V1ContactGroupListQuery = V1CustomerListQuery & {
+  /** Default `ALL`. Case counts. */
+  type?: "LIST" | "SEGMENT" | "ALL" | undefined;
+};
+
+/** The response to adding a contact to a list. Undocumented keys are kept: a cast to `Record<string, unknown>` reads them. */
+export type AddContactResult = {
+  /** The service's message about the contact. */
+  message?: string | null | undefined;
+  /** The contact that was added to the list. */
+  contact: {
+    email?: string | null | undefined;
+    /** The id of the contact, the same as the profile's `id`. */
+    contactUUID: string;
+    /** `created`, or `updated` if the contact already existed. */
+    action: string;
+  };
+};
+
+/** The query of the lists and segments (`GET /api/v1/contact-groups`). */
+export const v1ContactGroupListQuerySchema = v1CustomerListQuerySchema.extend({
+  type: z.enum(["LIST", "SEGMENT", "ALL"]).optional(),
+}) satisfies z.ZodType<V1ContactGroupListQuery>;
+
+/**
+ * The response to adding a contact to a list. It requires `contact.contactUUID` and `contact.action`
+ * (`POST /api/v1/contact-groups/{listId}/contacts`).
+ */
+export const v1AddContactResultSchema = z.looseObject({
+  message: documented<string>("string"),
+  contact: z.looseObject({
+    email: documented<string>("string"),
+    contactUUID: z.string(),
+    action: z.string(),
+  }),
+}) satisfies z.ZodType<AddContactResult>;
 
 /** The contact that `addContact` takes: with its `email_opt_in`, unless the options leave it to the service. */
 export type ContactToAdd<Options> = Options extends { readonly consent: "service-decides" }
@@ -85,19 +126,29 @@ export interface V1ContactGroups {
 }
 
 export function v1ContactGroups(call: CallEndpoint, parsePage: ParsePage | undefined): V1ContactGroups {
+  const contactGroups = v1List(listContactGroups, parsePage);
   return {
-    list: v1List(call, {
-      operation: "v1.contactGroups.list",
-      path: "/api/v1/contact-groups",
-      querySchema: v1ContactGroupListQuerySchema,
-      names: ["contactgroups", "groups", "lists", "segments"],
-      decodeItem: decodeContactGroup,
-      parsePage,
-    }),
+    list: (query, options) => listPages(call, contactGroups, query, options),
     get: (id, options) => call(getContactGroup, { params: { id } }, options),
     addContact: (listId, contact, options) =>
       call(addContact, { params: { listId }, body: contact }, options),
   };
+}
+
+const listContactGroups = {
+  operation: "v1.contactGroups.list",
+  path: "/api/v1/contact-groups",
+  query: v1ContactGroupListQuerySchema,
+  names: ["contactgroups", "groups", "lists", "segments"],
+  decodeItem: decodeContactGroup,
+} as const;
+
+/**
+ * Decodes a list or segment, with or without an envelope; `undefined` without an id. Its other keys are not documented
+ * ("v1 list (contact group)") and stay as they are.
+ */
+function decodeContactGroup(value: unknown): ContactGroup | undefined {
+  return openEnvelope(value, (group) => group);
 }
 
 /** `GET /api/v1/contact-groups/{id}`; the shape of its response is not documented. */

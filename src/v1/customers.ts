@@ -1,19 +1,18 @@
 import { isRepeatableV1Write, v1ConsentWrites } from "../consent.ts";
 import { contactKeys } from "../contact-keys.ts";
 import type { Endpoint, ParsedResponse } from "../endpoint.ts";
-import type { ListOptions, Paginator } from "../pagination/paginator.ts";
+import { type ListOptions, listPages, type Paginator } from "../pagination/paginator.ts";
 import { parseResponse, receivedId, required } from "../schema/response-values.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { decodeProfile } from "./envelope.ts";
 import {
   v1ContactSchema,
   v1CustomerListQuerySchema,
   type V1Contact,
   type V1CustomerListQuery,
-} from "./schemas/contact.ts";
-import { v1ProfileSchema, type Profile } from "./schemas/profile.ts";
+} from "./contact-schema.ts";
+import { decodeProfile, type Profile, v1ProfileSchema } from "./profile.ts";
 import { v1List, type ParsePage } from "./v1-list.ts";
 
 /**
@@ -75,19 +74,21 @@ export interface V1Customers {
 }
 
 export function v1Customers(call: CallEndpoint, parsePage: ParsePage | undefined): V1Customers {
+  const customers = v1List(listCustomers, parsePage);
   return {
     upsert: (contact, options) => call(upsertCustomer, { body: contact }, options),
     get: (id, options) => call(getCustomer, { params: { id } }, options),
-    list: v1List(call, {
-      operation: "v1.customers.list",
-      path: "/api/v1/customer",
-      querySchema: v1CustomerListQuerySchema,
-      names: ["customers", "contacts", "profiles"],
-      decodeItem: decodeProfile,
-      parsePage,
-    }),
+    list: (query, options) => listPages(call, customers, query, options),
   };
 }
+
+const listCustomers = {
+  operation: "v1.customers.list",
+  path: "/api/v1/customer",
+  query: v1CustomerListQuerySchema,
+  names: ["customers", "contacts", "profiles"],
+  decodeItem: decodeProfile,
+} as const;
 
 export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   operation: "v1.customers.upsert",

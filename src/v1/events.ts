@@ -10,7 +10,7 @@ import type { CallEndpoint } from "../transport/transport.ts";
 import { copyAsJson } from "../values/copy-as-json.ts";
 import { kindOf, sameName } from "../values/in-words.ts";
 import { isRecord, propertyOf, withoutPrototype } from "../values/predicates.ts";
-import { v1EventSchema, type V1Event } from "./schemas/event.ts";
+import { v1EventSchema, type V1Event } from "./event-schema.ts";
 
 /** The result of `v1.events.send`. The response is not documented, so status and body are unchanged. */
 export type EventResult = {

@@ -1,13 +1,61 @@
 import * as z from "zod";
 import type { ParsedResponse } from "../endpoint.ts";
-import type { DecodedPage } from "../pagination/cursor.ts";
-import { decodeItems, refuseFailure } from "../pagination/list-items.ts";
-import { type ListOptions, type Paginator, listPages } from "../pagination/paginator.ts";
-import { parseCount, parseId, parseResponse } from "../schema/response-values.ts";
+import type { DecodedPage } from "../pagination/end-of-list.ts";
+import { decodeItems, refuseFailure } from "../pagination/page.ts";
+import { type ListEndpoint, type ListOptions, listPages, type Paginator } from "../pagination/paginator.ts";
+import { documented, parseCount, parseId, parseResponse } from "../schema/response-values.ts";
+import { unknownKeys } from "../schema/validate.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { describeBody } from "../values/in-words.ts";
 import { isRecord } from "../values/predicates.ts";
-import { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./schemas/list.ts";
+
+/**
+ * A list ("v2 list"). Only `uuid` is checked; the other keys are typed as documented. Undocumented keys are kept: `list as
+ * Record<string, unknown>` reads them.
+ */
+export type List = {
+  /** The unique id of the list. */
+  uuid: string;
+  /** Display name of the list. */
+  name?: string | null | undefined;
+  /** Unix timestamp of the list's creation, in seconds. */
+  created_at?: number | null | undefined;
+  /** The description of the list. */
+  description?: string | null | undefined;
+};
+
+/** The query of the lists (`GET /v2/lists`). */
+export type V2ListQuery = {
+  /** From 1; default 1. */
+  page?: number | undefined;
+  /** Lists per page, from 1; the service's default is not documented. */
+  limit?: number | undefined;
+};
+
+/** The query of the lists (`GET /v2/lists`). */
+export const v2ListQuerySchema = z.strictObject(
+  { page: z.int().min(1).optional(), limit: z.int().min(1).optional() },
+  { error: unknownKeys("unknown key; options of the call are its second argument") },
+) satisfies z.ZodType<V2ListQuery>;
+
+/** One page of lists, the response to `GET /v2/lists`. It requires `data.lists` and the `uuid` of each list. */
+export const v2ListPageSchema = z.looseObject({
+  success: documented<boolean>("boolean"),
+  data: z.looseObject({
+    lists: z.array(
+      z.looseObject({
+        uuid: z.string(),
+        name: documented<string>("string"),
+        created_at: documented<number>("number"),
+        description: documented<string>("string"),
+      }) satisfies z.ZodType<List>,
+    ),
+    current_page: documented<number>("number"),
+    total_pages: documented<number>("number"),
+    total_items: documented<number>("number"),
+    items_per_page: documented<number>("number"),
+  }),
+});
 
 /** The lists of the v2 family. */
 export interface V2Lists {
@@ -25,16 +73,16 @@ export interface V2Lists {
 }
 
 export function v2Lists(call: CallEndpoint): V2Lists {
-  return { list: (query, options) => listPages({ call, ...listLists, query, options }) };
+  return { list: (query, options) => listPages(call, listLists, query, options) };
 }
 
-const listLists = {
+const listLists: ListEndpoint<List> = {
   operation: "v2.lists.list",
   path: "/v2/lists",
-  querySchema: v2ListQuerySchema,
-  decode: decodeListPage,
-  identify: ({ uuid }: List) => uuid,
-} as const;
+  query: v2ListQuerySchema,
+  identify: ({ uuid }) => uuid,
+  pageDecoder: () => decodeListPage,
+};
 
 const receivedListPageSchema = v2ListPageSchema.extend({
   data: v2ListPageSchema.shape.data.extend({ lists: z.array(z.unknown()) }),

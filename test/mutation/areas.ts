@@ -41,7 +41,7 @@ export const areas: readonly Area[] = [
   },
   {
     name: "pagination",
-    sources: ["pagination", "schema/response-values.ts", "v1/list-shapes.ts", "v1/v1-list.ts", "v2/lists.ts"],
+    sources: ["pagination", "schema/response-values.ts", "v1/v1-list.ts", "v1/profile.ts", "v2/lists.ts"],
     tests: { pagination: "*", document: "endpoint-contact-groups lists" },
   },
   {
@@ -105,8 +105,9 @@ export const areas: readonly Area[] = [
       "values/in-words.ts",
       "values/predicates.ts",
       "schema/formats.ts",
-      "v1/schemas",
-      "v2/schemas",
+      "v1/contact-schema.ts",
+      "v1/event-schema.ts",
+      "v2/contacts.ts",
       "flatten-properties.ts",
     ],
     tests: { schemas: "*", document: "*", transport: "write" },

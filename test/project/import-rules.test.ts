@@ -159,8 +159,8 @@ describe("A broken rule is reported", () => {
 
   it("a package that an entry imports indirectly", () => {
     const files: SourceFiles = new Map([
-      ["src/schemas.ts", 'export { a } from "./v1/schemas/contact.ts";'],
-      ["src/v1/schemas/contact.ts", 'import { b } from "../../transport/exchange.ts";'],
+      ["src/schemas.ts", 'export { a } from "./v1/contact-schema.ts";'],
+      ["src/v1/contact-schema.ts", 'import { b } from "../transport/exchange.ts";'],
       ["src/transport/exchange.ts", 'import ky from "ky";'],
     ]);
 

@@ -3,7 +3,7 @@ import { type Outcome, TimeoutError } from "../../errors.ts";
 import type { RowWrite } from "../../prepare-write.ts";
 import { untilAborted } from "../../transport/abort-signal.ts";
 import type { Turns } from "../../transport/turns.ts";
-import type { Profile } from "../../v1/schemas/profile.ts";
+import type { Profile } from "../../v1/profile.ts";
 import { type KnownBy, type RestatedWrite, withRefusals } from "../refusals.ts";
 import type { SupersededReason } from "../result.ts";
 import type { ReadRow } from "../rows.ts";

@@ -4,7 +4,7 @@ import { ConnectionError, isAudienceError } from "../../errors.ts";
 import { familyOf, type OpenedClient } from "../../open-client.ts";
 import { prepareCall } from "../../transport/prepare-call.ts";
 import { getCustomer } from "../../v1/customers.ts";
-import type { Profile } from "../../v1/schemas/profile.ts";
+import type { Profile } from "../../v1/profile.ts";
 import { isObject } from "../../values/predicates.ts";
 import {
   type BulkSettings,

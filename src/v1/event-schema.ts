@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { jsonObject, jsonValue, emailAddress, nonBlankString } from "../../schema/formats.ts";
-import { besideOtherIssues, unknownKeys } from "../../schema/validate.ts";
-import { sameName } from "../../values/in-words.ts";
-import { hasOwn, isRecord, withoutPrototype } from "../../values/predicates.ts";
+import { jsonObject, jsonValue, emailAddress, nonBlankString } from "../schema/formats.ts";
+import { besideOtherIssues, unknownKeys } from "../schema/validate.ts";
+import { sameName } from "../values/in-words.ts";
+import { hasOwn, isRecord, withoutPrototype } from "../values/predicates.ts";
 
 /** A custom event, the input of `v1.events.send`. It names its contact by an `email` or a `contactUUID` ("Custom event"). */
 export type V1Event = {

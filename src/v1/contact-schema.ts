@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { optInStates } from "../../consent.ts";
-import { LIMITS } from "../../limits.ts";
-import { boundedString, day, emailAddress } from "../../schema/formats.ts";
-import { besideOtherIssues, unknownKeys } from "../../schema/validate.ts";
-import { kindOf } from "../../values/in-words.ts";
-import { hasMethods, hasOwn, isDate, isObject } from "../../values/predicates.ts";
+import { optInStates } from "../consent.ts";
+import { LIMITS } from "../limits.ts";
+import { boundedString, day, emailAddress } from "../schema/formats.ts";
+import { besideOtherIssues, unknownKeys } from "../schema/validate.ts";
+import { kindOf } from "../values/in-words.ts";
+import { hasMethods, hasOwn, isDate, isObject } from "../values/predicates.ts";
 
 /** The state of a contact's consent on one channel; case counts ("States and transitions"). */
 export type V1OptIn = (typeof optInStates)[number];
