@@ -155,17 +155,10 @@ const eventWithIdSchema = v1EventSchema.superRefine((event, { addIssue }) => {
 
 const anyWriteSchema = z.looseObject({ operation: z.enum(Object.keys(operations)) });
 
-function operationOf(write: unknown): Write["operation"] | undefined {
-  const operation = isRecord(write) && Object.hasOwn(write, "operation") ? write["operation"] : undefined;
-  // Safe: a key of `operations`.
-  return typeof operation === "string" && Object.hasOwn(operations, operation)
-    ? (operation as Write["operation"])
-    : undefined;
-}
-
 /** Whether a value is meant as a write: the members of the write are checked when it is sent. */
 export function isWrite(value: unknown): value is Write {
-  return operationOf(value) !== undefined;
+  const operation = isRecord(value) && Object.hasOwn(value, "operation") ? value["operation"] : undefined;
+  return typeof operation === "string" && Object.hasOwn(operations, operation);
 }
 
 /** Throws a `ValidationError` that names the members by which a value is no write. */
@@ -175,13 +168,12 @@ function parseWrite(given: unknown): Write {
     const message = `must be one write, as write.v1.customers.upsert(contact) gives it, not ${kindOf(given)}`;
     throw new ValidationError([{ path: [], code: "invalid_type", message }]);
   }
-  const operation = operationOf(write);
   const issues: ValidationIssue[] = [];
-  if (operation === undefined) validate(anyWriteSchema, write, issues);
+  if (!isWrite(write)) validate(anyWriteSchema, write, issues);
   else {
     // What is wrong inside of the body of the write, the endpoint says with the paths of a direct call.
-    const { body: name, schema } = operations[operation];
-    const body = write[name];
+    const { body: name, schema } = operations[write.operation];
+    const body = propertyOf(write, name);
     const members: unknown = validate(schema, { ...write, [name]: body !== undefined || undefined }, issues);
     // Safe: the members of the write are those of its operation.
     if (issues.length === 0)

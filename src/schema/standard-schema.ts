@@ -27,20 +27,15 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A value parsed with a schema of the user; `issues` is empty if the schema accepts it. */
-export interface Parsed {
-  readonly output?: unknown;
-  readonly issues: readonly ValidationIssue[];
-}
-
 /**
- * Parses a value with a schema of the user. The issues lie below `key`. Throws a `ConfigurationError` if the schema is none,
+ * Parses a value with a schema of the user. What the schema refuses is added to `issues`, below `key`. Throws a `ConfigurationError` if the schema is none,
  * throws, or answers later; `name` is the schema's name.
  */
 export function parseStandard(
   schema: unknown,
   { name, key, value }: { name: string; key: string; value: unknown },
-): Parsed {
+  issues: ValidationIssue[],
+): unknown {
   if (!isStandardSchema(schema))
     throw new ConfigurationError(`The schema of ${name} must be a Standard Schema, or null`);
   let result: unknown;
@@ -52,12 +47,15 @@ export function parseStandard(
   }
   ignoreRejection(result);
   const hasInResult = (property: string) => isObject(result) && hasProperty(result, property);
-  const issues = hasInResult("issues") ? propertyOf(result, "issues") : undefined;
-  // Whatever the issues are, the schema refuses the value.
-  const issueList: unknown[] = Array.isArray(issues) && issues.length > 0 ? issues : [{}];
-  if (issues !== undefined)
-    return { issues: toIssues({ issues: issueList.map((issue) => readIssue(issue, key)) }) };
-  if (hasInResult("value")) return { output: propertyOf(result, "value"), issues: [] };
+  const found = hasInResult("issues") ? propertyOf(result, "issues") : undefined;
+  if (found !== undefined) {
+    // Whatever the issues are, the schema refuses the value.
+    const issueList: unknown[] = Array.isArray(found) && found.length > 0 ? found : [{}];
+    for (const issue of toIssues({ issues: issueList.map((each) => readIssue(each, key)) }))
+      issues.push(issue);
+    return undefined;
+  }
+  if (hasInResult("value")) return propertyOf(result, "value");
   const wayOut = "await it before the call, and define the event with one that answers at once";
   throw new ConfigurationError(
     `The schema of ${name} gave neither a value nor issues: if it gave a promise, ${wayOut}`,

@@ -1,7 +1,7 @@
 import { contactKeys } from "../contact-keys.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { ValidationError, type ValidationIssue } from "../errors.ts";
-import { parseStandard, type Parsed, type StandardSchema } from "../schema/standard-schema.ts";
+import { parseStandard, type StandardSchema } from "../schema/standard-schema.ts";
 import { validate } from "../schema/validate.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions, WriteOptions } from "../transport/call-options.ts";
@@ -184,36 +184,32 @@ export const sendEvent: Endpoint<V1Event, EventResult> = {
 };
 
 /** The event with what its schema makes of its data. Throws a `ValidationError` with all issues, or a `ConfigurationError`. */
-function definedEvent(schemas: unknown, name: unknown, event: unknown): unknown {
+function definedEvent(schemas: unknown, givenName: unknown, event: unknown): unknown {
   // The schema of events says that the event is no object, or cannot be read.
   if (!isRecord(event) || copyAsJson(event).copy === undefined) return event;
   const { eventName, eventData, ...fields } = withoutPrototype(event);
-  const namedEvent = { ...fields, eventName: typeof name === "string" ? name : kindOf(name) };
-  const issues: ValidationIssue[] = [];
-  if (eventName !== undefined)
-    issues.push(eventIssue("eventName", "must be left out: the name is the first argument"));
-  const parsedData = parseEventData(schemas, namedEvent.eventName, eventData);
-  if (issues.length + parsedData.issues.length === 0) return { ...namedEvent, eventData: parsedData.output };
-  // All problems of the event at once.
-  validate(v1EventSchema, namedEvent, issues);
-  throw new ValidationError([...issues, ...parsedData.issues]);
-}
-
-function parseEventData(schemas: unknown, name: string, value: unknown): Parsed {
+  const name = typeof givenName === "string" ? givenName : kindOf(givenName);
   const dataSchemas = Object(schemas) as Readonly<Record<string, unknown>>;
-  if (!Object.hasOwn(dataSchemas, name)) {
-    const eventNames = Object.keys(dataSchemas);
-    const meant = sameName(name, eventNames);
-    const hint =
-      meant === undefined ? `the names are: ${eventNames.join(", ") || "none"}` : `did you mean "${meant}"?`;
-    return { issues: [eventIssue("eventName", `is not the name of a defined event: ${hint}`)] };
-  }
-  if (dataSchemas[name] !== null) return parseStandard(dataSchemas[name], { name, key: "eventData", value });
-  return {
-    issues: value === undefined ? [] : [eventIssue("eventData", "must be left out: the event has none")],
-  };
+  const issues: ValidationIssue[] = [];
+  const addIssue = (key: string, message: string) =>
+    void issues.push({ path: [key], code: "custom", message });
+  if (eventName !== undefined) addIssue("eventName", "must be left out: the name is the first argument");
+  let data: unknown;
+  if (!Object.hasOwn(dataSchemas, name))
+    addIssue("eventName", `is not the name of a defined event: ${nameHint(name, Object.keys(dataSchemas))}`);
+  else if (dataSchemas[name] !== null)
+    data = parseStandard(dataSchemas[name], { name, key: "eventData", value: eventData }, issues);
+  else if (eventData !== undefined) addIssue("eventData", "must be left out: the event has none");
+  if (issues.length === 0) return { ...fields, eventName: name, eventData: data };
+  // All problems of the event at once.
+  const eventIssues: ValidationIssue[] = [];
+  validate(v1EventSchema, { ...fields, eventName: name }, eventIssues);
+  throw new ValidationError([...eventIssues, ...issues]);
 }
 
-function eventIssue(key: string, message: string): ValidationIssue {
-  return { path: [key], code: "custom", message };
+function nameHint(name: string, eventNames: readonly string[]): string {
+  const meant = sameName(name, eventNames);
+  return meant === undefined
+    ? `the names are: ${eventNames.join(", ") || "none"}`
+    : `did you mean "${meant}"?`;
 }
