@@ -1,6 +1,6 @@
 import { createBulk, type Bulk } from "./bulk/bulk.ts";
-import { viewOptions, type ClientOptions } from "./client-options.ts";
-import { openClient, type OpenedClient } from "./open-client.ts";
+import type { ClientOptions } from "./client-options.ts";
+import { openClient, viewOptions, type OpenedClient } from "./open-client.ts";
 import { sendWrite } from "./prepare-write.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
 import type { ApiPromise } from "./transport/api-promise.ts";

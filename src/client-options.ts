@@ -1,16 +1,7 @@
 import * as z from "zod";
-import { ConfigurationError } from "./errors.ts";
-import { keepsTheLimiter, parseKept } from "./rate-limiter/client-limiter.ts";
 import type { RateLimiterOptions } from "./rate-limiter/limiter-options.ts";
 import type { RateLimiter } from "./rate-limiter/rate-limiter.ts";
-import {
-  copyOptions,
-  explainOption,
-  functionThat,
-  optionTypes,
-  optionThat,
-  parseOptions,
-} from "./schema/parse-options.ts";
+import { explainOption, functionThat, optionTypes, optionThat } from "./schema/parse-options.ts";
 import { besideOtherIssues } from "./schema/validate.ts";
 import { problemsOfSecret, type ApiKey } from "./transport/api-key.ts";
 import { headersOption, type CallOptions } from "./transport/call-options.ts";
@@ -187,28 +178,4 @@ export const clientOptionsSchema = z
 
 function isLogger(value: unknown): boolean {
   return ["debug", "info", "warn", "error"].some((level) => hasMethods(value, level));
-}
-
-/** Options as they were given, and what the environment was: without defaults, the headers in one form. */
-export type GivenOptions = ClientOptions & { readonly headers: Readonly<Record<string, string>> };
-
-/** The options of another view of a client: the given ones over the client's own. The limiter stays the same. */
-export function viewOptions(own: GivenOptions, options: ClientOptions): ClientOptions {
-  const subject = "The options of withOptions";
-  const given = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
-  const { headers } = parseOptions(clientOptionsSchema, { ...own, headers: undefined, ...given }, subject);
-  if (!keepsTheLimiter(given.rateLimiter)) {
-    throw new ConfigurationError(
-      "withOptions keeps the rateLimiter: give only its maxWaitMs, maxQueued and reserve.",
-    );
-  }
-  const ownBounds = keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined;
-  const bounds = parseKept(given.rateLimiter);
-  const { maxWaitMs = ownBounds?.maxWaitMs, maxQueued = ownBounds?.maxQueued } = bounds;
-  return {
-    ...own,
-    ...given,
-    rateLimiter: { maxWaitMs, maxQueued, reserve: bounds.reserve },
-    headers: { ...own.headers, ...headers },
-  };
 }

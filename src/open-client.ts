@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { clientOptionsSchema, type ClientOptions, type GivenOptions } from "./client-options.ts";
+import { clientOptionsSchema, type ClientOptions } from "./client-options.ts";
 import {
   environmentVariables,
   readEnvironment,
@@ -22,6 +22,9 @@ import type { ParsePage } from "./v1/v1-list.ts";
 import { withoutPrototype } from "./values/predicates.ts";
 
 type ParsedClientOptions = Given<z.output<typeof clientOptionsSchema>>;
+
+/** Options as they were given, and what the environment was: without defaults, the headers in one form. */
+type GivenOptions = ClientOptions & { readonly headers: Readonly<Record<string, string>> };
 
 /** The settings of a client: its options, checked. An option that one family needs is required when that family is used. */
 export interface ClientSettings extends TransportSettings {
@@ -84,6 +87,27 @@ export function openClient(options: ClientOptions, state?: ClientState): OpenedC
   });
   const transport = new Transport(clientSettings, state ?? new ClientState(limiter, redactor));
   return { settings: clientSettings, transport };
+}
+
+/** The options of another view of a client: the given ones over the client's own. The limiter stays the same. */
+export function viewOptions(own: GivenOptions, options: ClientOptions): ClientOptions {
+  const subject = "The options of withOptions";
+  const given = copyOptions<ClientOptions>(clientOptionsSchema, options, subject);
+  const { headers } = parseOptions(clientOptionsSchema, { ...own, headers: undefined, ...given }, subject);
+  if (!keepsTheLimiter(given.rateLimiter)) {
+    throw new ConfigurationError(
+      "withOptions keeps the rateLimiter: give only its maxWaitMs, maxQueued and reserve.",
+    );
+  }
+  const ownBounds = keepsTheLimiter(own.rateLimiter) ? own.rateLimiter : undefined;
+  const bounds = parseKept(given.rateLimiter);
+  const { maxWaitMs = ownBounds?.maxWaitMs, maxQueued = ownBounds?.maxQueued } = bounds;
+  return {
+    ...own,
+    ...given,
+    rateLimiter: { maxWaitMs, maxQueued, reserve: bounds.reserve },
+    headers: { ...own.headers, ...headers },
+  };
 }
 
 /** The families whose options are complete ("Authentication"). */
