@@ -1,5 +1,5 @@
 // The consent that a write states of a contact, in one form for both families.
-import { contactKeys, type Fields, identifiersOf, keysOfIdentifiers, ownFields } from "./contact-keys.ts";
+import { contactKeys, type Fields, identifiersOf, ownFields, v2ContactKeys } from "./contact-keys.ts";
 
 /**
  * What a write says, by channel: `email`, `phone`, any other channel of v2, and `is_suppressed`. Statuses are in capitals, as
@@ -103,7 +103,7 @@ export function v2ConsentWrites(contact: unknown): ConsentWrite[] {
     const statusOf = (channel: string) => inCapitals(ownFields(stated[channel])["status"] ?? "");
     const ownIdentifiers = identifiers.filter((other) => other === identifier || other["type"] !== type);
     return {
-      contacts: keysOfIdentifiers(ownIdentifiers),
+      contacts: v2ContactKeys({ identifiers: ownIdentifiers }),
       consent: new Map([...channelNames].map((channel) => [channel, statusOf(channel)])),
     };
   });

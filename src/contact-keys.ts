@@ -64,11 +64,7 @@ export function contactKeys(contacts: readonly unknown[]): string[] {
 
 /** The keys of a v2 contact, which need not be valid. */
 export function v2ContactKeys(contact: unknown): string[] {
-  return keysOfIdentifiers(identifiersOf(contact));
-}
-
-export function keysOfIdentifiers(identifiers: readonly Fields[]): string[] {
-  return contactKeys(identifiers.map(({ type, id }) => ({ [String(type)]: id })));
+  return contactKeys(identifiersOf(contact).map(({ type, id }) => ({ [String(type)]: id })));
 }
 
 export function identifiersOf(contact: unknown): Fields[] {

@@ -61,7 +61,7 @@ export type {
   WithContact,
 } from "./v1/events.ts";
 export type { ParsedPage, ParsePage } from "./v1/v1-list.ts";
-export type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./v1/contact-groups.ts";
+export type { AddContactResult, ContactGroup, V1ContactGroupListQuery } from "./v1/contact-group-schema.ts";
 export type {
   V1ConsentedListContact,
   V1Contact,
@@ -72,4 +72,5 @@ export type {
 export type { V1Event } from "./v1/event-schema.ts";
 export type { Profile, ProfileAttributes, ProfileLinks, ProfileRelationships } from "./v1/profile.ts";
 export type { V2Contact, V2Contacts, V2Identifier, V2UpsertResult } from "./v2/contacts.ts";
-export type { List, V2ListQuery, V2Lists } from "./v2/lists.ts";
+export type { V2Lists } from "./v2/lists.ts";
+export type { List, V2ListQuery } from "./v2/list-schema.ts";

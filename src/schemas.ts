@@ -1,4 +1,4 @@
-// The entry "audience-sdk/schemas": the schemas that the client validates with. It loads no package but zod.
+// The entry "audience-sdk/schemas": the schemas that the client validates with. It loads zod and nothing else.
 export { LIMITS } from "./limits.ts";
 export { flattenProperties, type FlattenOptions } from "./flatten-properties.ts";
 
@@ -20,7 +20,7 @@ export {
   type AddContactResult,
   type ContactGroup,
   type V1ContactGroupListQuery,
-} from "./v1/contact-groups.ts";
+} from "./v1/contact-group-schema.ts";
 export { v1EventFieldsSchema, v1EventSchema, type V1Event } from "./v1/event-schema.ts";
 export {
   v1ProfileSchema,
@@ -38,4 +38,4 @@ export {
   type V2Identifier,
   type V2UpsertResult,
 } from "./v2/contacts.ts";
-export { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./v2/lists.ts";
+export { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./v2/list-schema.ts";

@@ -1,6 +1,7 @@
 import type { CustomRequest } from "./custom-request.ts";
 import type { AddContactWriteOptions, WriteOptions } from "./transport/call-options.ts";
-import type { AddContactResult, ContactToAdd } from "./v1/contact-groups.ts";
+import type { AddContactResult } from "./v1/contact-group-schema.ts";
+import type { ContactToAdd } from "./v1/contact-groups.ts";
 import type { V1ConsentedListContact, V1Contact, V1ListContact } from "./v1/contact-schema.ts";
 import type { WithEmailOrPhone } from "./v1/customers.ts";
 import type { V1Event } from "./v1/event-schema.ts";

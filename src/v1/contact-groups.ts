@@ -1,9 +1,8 @@
-import * as z from "zod";
 import { decidedByService, isRepeatableV1Write, v1Consent, v1ConsentWrites } from "../consent.ts";
 import { contactKeys } from "../contact-keys.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type ListOptions, listPages, type Paginator } from "../pagination/paginator.ts";
-import { documented, parseId, parseResponse, receivedId, required } from "../schema/response-values.ts";
+import { parseId, parseResponse, receivedId, required } from "../schema/response-values.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import {
   addContactOptionsSchema,
@@ -12,60 +11,20 @@ import {
 } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import {
+  v1AddContactResultSchema,
+  v1ContactGroupListQuerySchema,
+  type AddContactResult,
+  type ContactGroup,
+  type V1ContactGroupListQuery,
+} from "./contact-group-schema.ts";
+import {
   v1ConsentedListContactSchema,
-  v1CustomerListQuerySchema,
   v1ListContactSchema,
   type V1ConsentedListContact,
-  type V1CustomerListQuery,
   type V1ListContact,
 } from "./contact-schema.ts";
 import { openEnvelope } from "./profile.ts";
 import { type ParsePage, v1List } from "./v1-list.ts";
-
-/** A list or a segment. Only its `id` is documented ("v1 list (contact group)"); other fields are passed on. */
-export type ContactGroup = {
-  /** The id of the list or segment, for `get` and `addContact`. */
-  id: string;
-  [field: string]: unknown;
-};
-
-/** The query of the lists and segments (`GET /api/v1/contact-groups`). */
-export type V1ContactGroupListQuery = V1CustomerListQuery & {
-  /** Default `ALL`. Case counts. */
-  type?: "LIST" | "SEGMENT" | "ALL" | undefined;
-};
-
-/** The response to adding a contact to a list. Undocumented keys are kept: a cast to `Record<string, unknown>` reads them. */
-export type AddContactResult = {
-  /** The service's message about the contact. */
-  message?: string | null | undefined;
-  /** The contact that was added to the list. */
-  contact: {
-    email?: string | null | undefined;
-    /** The id of the contact, the same as the profile's `id`. */
-    contactUUID: string;
-    /** `created`, or `updated` if the contact already existed. */
-    action: string;
-  };
-};
-
-/** The query of the lists and segments (`GET /api/v1/contact-groups`). */
-export const v1ContactGroupListQuerySchema = v1CustomerListQuerySchema.extend({
-  type: z.enum(["LIST", "SEGMENT", "ALL"]).optional(),
-}) satisfies z.ZodType<V1ContactGroupListQuery>;
-
-/**
- * The response to adding a contact to a list. It requires `contact.contactUUID` and `contact.action`
- * (`POST /api/v1/contact-groups/{listId}/contacts`).
- */
-export const v1AddContactResultSchema = z.looseObject({
-  message: documented<string>("string"),
-  contact: z.looseObject({
-    email: documented<string>("string"),
-    contactUUID: z.string(),
-    action: z.string(),
-  }),
-}) satisfies z.ZodType<AddContactResult>;
 
 /** The contact that `addContact` takes: with its `email_opt_in`, unless the options leave it to the service. */
 export type ContactToAdd<Options> = Options extends { readonly consent: "service-decides" }
