@@ -1,4 +1,4 @@
-import { AudienceClient, NotFoundError } from "audience-sdk";
+import { NotFoundError } from "audience-sdk";
 import { v1ProfileSchema } from "audience-sdk/schemas";
 import { describe, expect, it } from "vitest";
 import { entryPoints } from "../mock/entry-points.ts";
@@ -101,16 +101,6 @@ describe("the profile envelope", () => {
 
     expect(v1ProfileSchema.safeParse(body)).toMatchObject({ success: true, data: body });
     expect({ data: resource, links }).toEqual(body);
-  });
-
-  it("the links of the envelope stand on a profile that has links of its own", async () => {
-    const data = { id: "ada", links: { self: "/resource", related: "/lists" } };
-    const { v1 } = new AudienceClient({
-      ...service.mock.clientOptions,
-      fetch: async () => Response.json({ data, links: { self: "/envelope" } }),
-    });
-
-    expect(await v1.customers.get("ada")).toMatchObject({ links: { self: "/envelope", related: "/lists" } });
   });
 
   it("creating, updating, getting and listing return the same profile", async () => {

@@ -35,8 +35,11 @@ describe("a contact becomes a profile", () => {
     ],
     [
       "an envelope and a resource, each with links",
-      { data: { ...seven, attributes, links: { self, edit: "/e" } }, links: { self: "/list", next: "/n" } },
-      { ...seven, attributes, links: { self, edit: "/e", next: "/n" } },
+      {
+        data: { ...seven, attributes, links: { self, edit: "/e" } },
+        links: { self: "/contact", next: "/n" },
+      },
+      { ...seven, attributes, links: { self: "/contact", edit: "/e", next: "/n" } },
     ],
     ["a flat object", { id: "7", ...attributes }, { ...seven, attributes }],
     [
