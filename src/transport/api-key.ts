@@ -95,9 +95,10 @@ function isCode(value: unknown): value is string | number {
   return isErrorName(value) || Number.isSafeInteger(value);
 }
 
-/** Words, with one short number at most, as in `S3ServiceException`: no key. */
+/** Words, each with one short number at most, as in `S3ServiceException` and `ERR_NON_2XX_3XX_RESPONSE`: no key. */
 function isErrorName(value: unknown): value is string {
-  return typeof value === "string" && /^(?=.{2,60}$)[a-z_./]*\d{0,6}[a-z_./]*$/i.test(value);
+  if (typeof value !== "string" || value.length < 2 || value.length > 60) return false;
+  return value.split(/[_./]/).every((word) => /^[a-z]*\d{0,6}[a-z]*$/i.test(word));
 }
 
 /** Why a text cannot be the value of a header, such as a key. The problems never hold the text. */

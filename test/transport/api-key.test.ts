@@ -162,10 +162,10 @@ describe("A key that is a function", () => {
         Promise.reject(
           Object.assign(new Error("secret-of-the-vault"), {
             name: "S3ServiceException",
-            code: "ResourceNotFoundException",
+            code: "ERR_NON_2XX_3XX_RESPONSE",
           }),
         ),
-      "S3ServiceException (ResourceNotFoundException)",
+      "S3ServiceException (ERR_NON_2XX_3XX_RESPONSE)",
     ],
     [
       "rejects with a code that is no plain name",
