@@ -122,7 +122,9 @@ export function checkRegular(path: string, stats = statSync(path, { throwIfNoEnt
 /** A share may show one owner of all files, whoever has created them. Undefined if none can be created there. */
 function ownerOfNewFile(path: string): number | undefined {
   try {
-    using created = createTemporary(realpathSync(path));
+    const created = createTemporary(realpathSync(path));
+    // Some shares remove no open file.
+    created.close();
     rmSync(created.path);
     return created.opened.uid;
   } catch {
