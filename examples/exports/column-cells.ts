@@ -1,5 +1,4 @@
-import type { CsvFile } from "./csv-file.ts";
-import { reasonHeading } from "./csv-file.ts";
+import { type CsvFile, reasonHeading } from "./csv-file.ts";
 import { isOfAddresses } from "./identifiers.ts";
 import { anyDate, holdsDay, isBlank, isMoment, partsOf, wordOf } from "./words.ts";
 

@@ -169,12 +169,11 @@ async function* recordsOf(
 }
 
 function explained(error: unknown, encoding: string, from: number): string {
-  if (error instanceof TypeError && "code" in error && error.code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
+  if (error instanceof TypeError && "code" in error && error.code === "ERR_ENCODING_INVALID_ENCODED_DATA")
     return (
       `is not ${encoding.toUpperCase()} text. Save it as "CSV UTF-8", or name its encoding: ` +
       "--encoding windows-1252 is what Excel writes in Western Europe and America."
     );
-  }
   if (!(error instanceof CsvError)) return String(error);
   // The parser tells the line that it has read to, which may be far behind an open quote.
   const problem = error.message.replace(/at line \d+/, `in row ${Number(error["records"]) + 2 - from}`);

@@ -44,9 +44,7 @@ export interface FilePlan {
 
 /** Plans a file by its map. Throws an `InputError` if no column identifies the person. */
 export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
-  const vendor = vendorOf(file.headings);
-  const { names } = file;
-  const rules = names.map((name) => map.columns.get(name));
+  const rules = file.names.map((name) => map.columns.get(name));
   const wanted = file.headings.map(
     (heading, index) => propertyName(rules[index], heading) || `column_${index + 1}`,
   );
@@ -55,7 +53,7 @@ export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
   const columns = file.headings.map((heading, index): Column => ({
     index,
     heading,
-    name: names[index]!,
+    name: file.names[index]!,
     property: properties[index]!,
     isOfAnother: isOfAnother(heading),
     use: useOf(heading, rules[index]),
@@ -64,7 +62,7 @@ export function planFile(file: CsvFile, map: ColumnMap): FilePlan {
   if (!fields.has("email") && !fields.has("phone")) throw noIdentifier(file);
   return {
     file,
-    layout: vendor?.name ?? "plain table",
+    layout: vendorOf(file.headings)?.name ?? "plain table",
     columns,
     fields,
     everyone: { email: optInOf(map.everyone?.email), phone: optInOf(map.everyone?.phone) },

@@ -14,20 +14,30 @@ export function comparableEmail(email: string): string {
 
 const address = /[\p{L}\p{N}_][^\s,;:|<>()[\]{}"“”„«»`*=/\\@]*@[\p{L}\p{M}\p{N}.-]*[\p{L}\p{M}\p{N}]/gu;
 
-/** The addresses in a cell, and the numbers with their countries that it or a part of it is. */
+// A + or 00 and the digits after it, with any signs between them. They may hold the 00 of another number.
+const afterCountry = /(?=((?:\+|(?<!\d)00)(?:[^\p{L}\p{N}+]*\d){7,20}))/gu;
+
+/** The addresses in a cell, and the numbers with their countries, wherever they stand. */
 export function namesIn(cell: string): string[] {
   // Most cells hold none.
-  if (!/[@+＠＋]|^\W*00/.test(cell)) return [];
+  if (!/[@+]|(?<!\d)00|[^ -~]/.test(cell)) return [];
   const whole = parseEmail(cell);
   if ("value" in whole && isWholeAddress(whole.value)) return [comparableEmail(whole.value)];
   const seen = cell.normalize("NFKC").replace(/\p{Cf}|(?!\s)\p{Cc}/gu, "");
-  return [
-    ...Array.from(seen.toLowerCase().matchAll(address), ([found]) => comparableEmail(found)),
-    ...seen.split(/[,;|/\n]/).flatMap((part) => {
-      const number = parsePhone(part.replace(/^\s*\(\+/, "+"));
+  const addresses = Array.from(seen.toLowerCase().matchAll(address), ([found]) => comparableEmail(found));
+  return [...addresses, ...numbersIn(seen)];
+}
+
+function numbersIn(text: string): string[] {
+  const whole = parsePhone(text);
+  if ("value" in whole) return [whole.value];
+  return Array.from(withAsciiDigits(text).matchAll(afterCountry)).flatMap(([, run = ""]) =>
+    // "+49 170 1234567 (2)": any group may be the last, as no number is the beginning of another one.
+    Array.from(run.matchAll(/\d(?!\d)/g)).flatMap(({ index }) => {
+      const number = parsePhone(run.slice(0, index + 1).replace(/[^\d+()]/g, " "));
       return "value" in number ? [number.value] : [];
     }),
-  ];
+  );
 }
 
 /** Whether the service accepts it as an address. */

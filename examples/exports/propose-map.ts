@@ -33,15 +33,12 @@ export function proposeMap(
 
 /** The rule of a heading that is known exactly. */
 function knownRule(heading: string, vendor: Vendor | undefined): ColumnRule | undefined {
-  const given = vendor && ruleOfVendor(vendor, heading);
+  const given = ruleOfVendor(vendor, heading);
   if (given !== undefined) return given;
   if (heading === "email_opt_in" || heading === "phone_opt_in") return serviceRule(heading);
   if (isOfData(heading)) return "property";
   return isFlag(heading) ? heading : fieldOf(heading)?.field;
 }
-
-const isOfVendor = (heading: string, vendor: Vendor | undefined) =>
-  vendor !== undefined && ruleOfVendor(vendor, heading) !== undefined;
 
 function proposeRule(
   heading: string,
@@ -52,7 +49,7 @@ function proposeRule(
   const known = knownRule(heading, vendor);
   if (typeof known === "object") return withOpenWords(known, cells);
   if (known !== undefined)
-    return isFieldOf(known, cells) || isOfVendor(heading, vendor) ? known : skeletonOf(cells);
+    return isFieldOf(known, cells) || ruleOfVendor(vendor, heading) ? known : skeletonOf(cells);
   if (cells.isBlank) return undefined;
   // The addresses of the people may stand under any heading.
   if (!hasEmail && cells.areAddresses && !isOfAnother(heading)) return "?";
@@ -96,7 +93,7 @@ export function doubtfulColumns(
     const known = knownRule(heading, vendor);
     const isConsent = typeof known === "object" || isFlag(known);
     const isSure = !isConsent && !isOfOwnWords(heading);
-    if (known && isSure && (isFieldOf(known, own) || isOfVendor(heading, vendor))) return [];
+    if (known && isSure && (isFieldOf(known, own) || ruleOfVendor(vendor, heading))) return [];
     const isState = isConsent || looksLikeState(heading, own);
     return isState || own.words.has(anyDate) ? [{ index, name, isState }] : [];
   });

@@ -89,13 +89,10 @@ function personIn({ contact: { email, phone } }: RowFields, { shapeIssue }: CsvR
 
 /** Whether the cell would be a refusal under any heading of the file. */
 function isRefusalAnywhere({ columns }: FilePlan, cell: string): boolean {
-  if (cell.trim() === "") return false;
-  if (refusedIn(cell).length > 0) return true;
-  return columns.some(
-    ({ use }) =>
-      typeof use === "object" &&
-      meaningsIn(use, wordOf(cell))?.some((meaning) => Object.values(meaning).includes("UNSUBSCRIBED")),
-  );
+  const mayMean = ({ use }: Column) =>
+    typeof use === "object" &&
+    meaningsIn(use, wordOf(cell))?.some((meaning) => Object.values(meaning).includes("UNSUBSCRIBED"));
+  return cell.trim() !== "" && (refusedIn(cell).length > 0 || columns.some(mayMean));
 }
 
 function readFields(plan: FilePlan, row: CsvRow): RowFields {

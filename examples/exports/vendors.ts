@@ -231,7 +231,9 @@ export function vendorOf(headings: readonly string[]): Vendor | undefined {
 }
 
 /** The vendor's meaning of a heading; undefined for a column of the user's own. */
-export function ruleOfVendor({ columns, properties }: Vendor, heading: string): ColumnRule | undefined {
+export function ruleOfVendor(vendor: Vendor | undefined, heading: string): ColumnRule | undefined {
+  if (vendor === undefined) return undefined;
+  const { columns, properties } = vendor;
   if (properties.split("|").includes(heading)) return "property";
   if (Object.hasOwn(columns, heading)) return columns[heading];
   const beginning = Object.keys(columns).find(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ColumnRule } from "../../examples/exports/column-map.ts";
-import { imported, importedFiles, stopped } from "./importer-fixture.ts";
+import { type Columns, imported, importedFiles, stopped } from "./importer-fixture.ts";
 
 describe("An opt-out by a telephone number without its country", () => {
   it.each([
@@ -168,6 +168,66 @@ describe("A whole international number under an unknown heading", () => {
           "bo@example.com": "SUBSCRIBED",
         });
       }
+    },
+  );
+});
+
+describe("A refusal of a number with its country beside other text counts for that number", () => {
+  const both: ColumnRule = { consent: "both", words: { on: "SUBSCRIBED", off: "UNSUBSCRIBED" } };
+  const columns: Columns = { Email: "email", Phone: "phone", Newsletter: both };
+  const [headings, ...people] = [
+    "Email,Phone,Newsletter",
+    "a@example.com,+491711234567,on",
+    "b@example.com,+491711234568,on",
+  ] as const;
+  const importedWith = async (...rows: string[]) => await imported([headings, ...rows], columns);
+
+  it.each([
+    "tel:+491711234567",
+    "p:+491711234567",
+    "=+491711234567",
+    "+49 171/1234567",
+    "+49 (0)171/1234567",
+    "+491711234567 (privat)",
+    "+49 171 1234567 (2) 2024",
+    "Mobil: +49-171-1234567 / 0171 7654321",
+    "WhatsApp:00491711234567",
+    "0049 30 123456 0049 171 1234567",
+    "Büro ＋４９ 30 123456 +49 171 1234567",
+    "\u200etel: ٠٠٤٩ ١٧١ ١٢٣٤٥٦٧",
+  ])("%s", async (written) => {
+    for (const [who, email_opt_in] of [
+      ["c@example.com", "SUBSCRIBED"],
+      ["", "UNSUBSCRIBED"],
+    ] as const)
+      for (const rows of [
+        [...people, `${who},"${written}",off`],
+        [`${who},"${written}",off`, ...people],
+      ]) {
+        const { bodies } = await importedWith(...rows);
+
+        expect(bodies.slice(0, 2)).toMatchObject([
+          { email: "a@example.com", email_opt_in, phone_opt_in: "UNSUBSCRIBED" },
+          { email: "b@example.com", phone_opt_in: "SUBSCRIBED" },
+        ]);
+      }
+  });
+
+  it("in a column of notes too, and the person of that row is refused with the number", async () => {
+    const rows = ['a@example.com,,on,"call +49 171 1234567, not before 10:00"', ",+491711234567,off,"];
+
+    const { consents } = await imported([`${headings},Notes`, ...rows], { ...columns, Notes: "ignore" });
+
+    expect(consents).toMatchObject({ "a@example.com": "UNSUBSCRIBED" });
+  });
+
+  it.each(["tel:0171 1234567", "tel:491711234567", "+0171 1234567 (privat)", "+49 171 123456 78 (privat)"])(
+    "but without its country, or as another number, for nobody: %s",
+    async (written) => {
+      const { code, bodies } = await importedWith(...people, `c@example.com,${written},off`);
+
+      expect(code).toBe(0);
+      expect(bodies[0]).toMatchObject({ email: "a@example.com", phone_opt_in: "SUBSCRIBED" });
     },
   );
 });
