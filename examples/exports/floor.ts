@@ -13,9 +13,9 @@ const ofEmail = new Set(
   "complained, complaint, spam complaint, bounced, hard bounced, hard bounce".split(", "),
 );
 
-/** The channels that a cell refuses as a whole, in any case, and with `_` and `-` as spaces; of tags in quotation marks, by any. */
+/** The channels that a cell refuses as a whole, in any case, and with `_` and `-` as spaces; of tags in quotation marks, also in brackets, by any. */
 export function refusedIn(cell: string): readonly Channel[] {
-  const tags = /^".*"$/s.test(cell) ? partsOf(cell) : [cell];
+  const tags = /^[[({]?\s*".*"\s*[\])}]?$/s.test(cell) ? partsOf(cell) : [cell];
   const tagWords = tags.filter((tag) => tag.length <= 30).map((tag) => wordOf(tag.replace(/[\s_-]+/g, " ")));
   if (tagWords.some((word) => refusals.has(word))) return channels;
   return tagWords.some((word) => ofEmail.has(word)) ? ["email"] : [];

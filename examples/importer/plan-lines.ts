@@ -101,9 +101,8 @@ function describeMeaning({ channels: own }: ConsentUse, { meanings }: WordCount)
 /** The lines to add to a map, for the words that it does not name. */
 export function unnamedLines({ plan, words, mapPath }: FileSurvey): string[] {
   return plan.columns.flatMap((column) => {
-    const unnamed = Array.from(words.get(column.index) ?? []).filter(
-      ([, { meanings }]) => meanings === undefined,
-    );
+    const all = [...(words.get(column.index) ?? [])];
+    const unnamed = all.filter(([, { meanings }]) => meanings === undefined);
     if (unnamed.length === 0) return [];
     const rows = unnamed.reduce((sum, [, count]) => sum + count.rows, 0);
     const lines = unnamed.map(([word]) => `${JSON.stringify(word)}: "hold"`);

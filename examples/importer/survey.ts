@@ -72,8 +72,6 @@ export class FileSurvey {
   /** Counts a row as it would be sent. */
   check({ contact, issues, notes, isOnlyMeant, row }: RowToSend): void {
     for (const { remark } of notes) this.remarks.add(remark, placeOf(row));
-    const isUnstated = (channel: Channel) =>
-      contact[channel] !== undefined && contact[`${channel}_opt_in`] === undefined;
     for (const channel of channels) {
       // A refusal is sent also without the number that it is about.
       const state = contact[`${channel}_opt_in`];
@@ -83,7 +81,8 @@ export class FileSurvey {
     }
     if (issues.length > 0) return;
     this.valid += 1;
-    if (channels.some(isUnstated)) this.unstated += 1;
+    if (channels.some((each) => contact[each] !== undefined && !contact[`${each}_opt_in`]))
+      this.unstated += 1;
     const name = contact.email ?? contact.phone ?? "";
     const isSubscribed = [contact.email_opt_in, contact.phone_opt_in].includes("SUBSCRIBED");
     const hasState = ({ index, isState }: DoubtfulColumn) => isState && row.source.cell(index) !== undefined;

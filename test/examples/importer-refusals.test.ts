@@ -39,6 +39,8 @@ describe("A cell that is one of the exact words of refusal holds the person back
     "bounced",
     "blacklisted",
     "UNSUBSCRİBED",
+    '"[""vip"", ""unsubscribed""]"',
+    '"[ ""unsubscribed"" ]"',
   ])("in an ignored column too, told by name, with the line that would send it: %s", async (word) => {
     const lines = ["Email,Newsletter,Notes", `a@example.com,yes,${word}`, "b@example.com,yes,likes tea"];
 
