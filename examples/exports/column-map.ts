@@ -56,7 +56,7 @@ const columnRule = z.union([plainRule, consentRule, answeredSkeleton, ownRule], 
   error: ({ input }) =>
     typeof input === "object" && input !== null
       ? `is no consent: write { "consent": "email", "phone" or "both", "words": { WORD: ${meanings.join(", ")} } }`
-      : `is no field of a contact (${contactFields.join(", ")}, is_suppressed, double_opt_in), and not "property", "property:NAME", "ignore", a consent or "?"`,
+      : `is no field of a contact (${contactFields.join(", ")}, email_opt_in, phone_opt_in, is_suppressed, double_opt_in), and not "property", "property:NAME", "ignore", a consent or "?"`,
 });
 
 const everyoneMeaning = z.enum([...optIns, "none", "?"]).optional();

@@ -573,6 +573,18 @@ describe("What a file means as a whole", () => {
   });
 });
 
+it("A map whose column is no field is refused with all fields that it may be, as the service's own consents", async () => {
+  const { code, err } = await imported(["Email,N", "a@example.com,yes"], {
+    Email: "email",
+    N: "e_mail" as "email",
+  });
+
+  expect(code).toBe(2);
+  expect(err).toMatch(
+    /"N" is no field of a contact \(email, .*, email_opt_in, phone_opt_in, is_suppressed, double/,
+  );
+});
+
 describe("double_opt_in", () => {
   it("is sent where it is true with an opt-in to e-mail, and otherwise told; another word holds back", async () => {
     const { bodies, code, out } = await imported(
