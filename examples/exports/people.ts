@@ -13,6 +13,12 @@ import {
   withoutOptIns,
 } from "./row-words.ts";
 
+type RefusingRow = Pick<ReadRow, "file" | "number" | "refusing">;
+
+function namesOf({ person: { email, phone }, others }: ReadRow): string[] {
+  return [email, phone, ...others].filter((name) => name !== undefined);
+}
+
 /**
  * The strictest consent of every person, over all rows of all files, in any order.
  *
@@ -32,11 +38,15 @@ export class People {
   readonly #refusals = new WordsByKey();
   /** The refusals by numbers beside an address, which have a consent of their own. */
   readonly #refusedNumbers = new WordsByKey();
+  /** The last row with a plain refusal about each name. */
+  readonly #refusing = new Map<string, RefusingRow>();
   /** The refusals that were known when a report was written, by the hash of the address, number or id. */
   readonly #earlier = new WordsByKey();
 
   add(row: ReadRow): void {
-    const { others, cells } = row;
+    const { others, cells, file, number, refusing } = row;
+    if (refusing.length > 0)
+      for (const name of namesOf(row)) this.#refusing.set(name, { file, number, refusing });
     const { email, phone } = row.person;
     const words = this.#withEarlier(row);
     const person = email ?? phone;
@@ -127,6 +137,12 @@ export class People {
       row.others.some((name) => this.#known.has(name) || this.#others.has(name)) ||
       this.#ownerOfPhone.has(row.person.phone ?? "")
     );
+  }
+
+  /** A row about the person with a plain refusal: this one, or another. Undefined if only a report knows of it. */
+  refusingRow(row: ReadRow): RefusingRow | undefined {
+    if (row.refusing.length > 0) return row;
+    return namesOf(row).flatMap((name) => this.#refusing.get(name) ?? [])[0];
   }
 
   /** The address of this telephone number, if it differs from the row's. */

@@ -65,7 +65,7 @@ function rowToSend(
   if (contact.email_opt_in !== "SUBSCRIBED") delete contact.double_opt_in;
   const issues = row.issues.length > 0 ? row.issues : contactIssues(contact);
   const isNamed = !issues.some((issue) => ["email", "phone", "row"].includes(issue.field));
-  const held = heldIssues(row, words, contact);
+  const held = heldIssues(row, words, contact, people);
   const unnamed = channels
     .filter((each) => stateOf(row.words[each]) === "SUBSCRIBED" && contact[each] === undefined)
     .map((each) => ({ remark: `it has an opt-in without the ${each}, which is not sent` }));
@@ -169,7 +169,7 @@ function withConsent(own: Contact, row: ReadRow, words: Readonly<Words>): Contac
 }
 
 /** The issues that hold the person's rows back: words that nobody has answered, and plain refusals in any cell. */
-function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact): RowIssue[] {
+function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact, people: People): RowIssue[] {
   if (row.source.shapeIssue) return [];
   return channels.flatMap((channel): RowIssue[] => {
     const field = `${channel} consent`;
@@ -184,7 +184,10 @@ function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact): Row
       return [];
     const state =
       optIn === undefined ? "is unstated, which may leave the person subscribed" : `would be ${optIn}`;
-    const cells = row.refusing.map(({ column: { name, use }, word, refused }) => {
+    const refusing = people.refusingRow(row);
+    const cells = (refusing?.refusing ?? []).map(({ column: { name, use }, word, refused }) => {
+      // A column of addresses or numbers can be no consent.
+      if (use === "email" || use === "phone") return "";
       const consent = refused.length > 1 ? "both" : "email";
       const known = typeof use === "object" ? use.rule : { consent, words: { [anyOther]: "none" } };
       const ofEach = Object.fromEntries(refused.map((each) => [each, "UNSUBSCRIBED"]));
@@ -192,7 +195,10 @@ function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact): Row
       const rule = { consent: known.consent, words: { ...known.words, [word]: meaning } };
       return `; to send it, write ${JSON.stringify(name)}: ${inOneLine(rule)} in the map`;
     });
-    const where = row.refusing.length === 0 ? "a cell of another row" : "a cell";
+    const ofAnother = refusing
+      ? `a cell of row ${refusing.number} of ${refusing.file}`
+      : "a cell of another row";
+    const where = refusing === row ? "a cell" : ofAnother;
     const who = contact.email ?? contact.phone ?? "the person";
     return [{ field, message: `${state}, but ${where} about ${who} is a plain refusal${cells.join("")}` }];
   });

@@ -132,6 +132,8 @@ describe("A cell that is one of the exact words of refusal holds the person back
     expect(out).toContain(
       "email consent: would be SUBSCRIBED, but a cell about a@example.com is a plain refusal",
     );
+    // The line would take the numbers away.
+    expect(out).not.toContain('write "Phone"');
     expect(bodies).toEqual([{ email: "b@example.com", email_opt_in: "SUBSCRIBED" }]);
   });
 
@@ -179,6 +181,18 @@ describe("A cell that is one of the exact words of refusal holds the person back
     );
     expect(out).toMatch(/row 3: .* is a plain refusal; to send it, write "(Notes|Tag)": /);
     expect(bodies.filter(({ email }) => email !== "a@example.com")).toEqual(sent);
+  });
+
+  it("in another row about the person, told with its place and the line of the map that would send it", async () => {
+    const lines = [...notedLines("c@example.com,,no,,unsubscribed,"), "c@example.com,+447700900003,,yes,,"];
+    const { code, out, bodies } = await imported(lines, noted);
+
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /row 4: .* but a cell of row 3 of \S+ about c@example.com is a plain refusal; to send it,/,
+    );
+    expect(out).toContain(`write "Notes": { "consent": "both", "words": { "*": "none", "unsubscribed": `);
+    expect(bodies.slice(1)).toEqual([emailOut, emailOut]);
   });
 
   it("but not for a channel whose address or number the row does not have", async () => {
