@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ValidationIssue } from "../errors.ts";
 import { copyAsJson } from "../values/copy-as-json.ts";
-import { kindNamed, mustBe, sameName } from "../values/in-words.ts";
+import { givenInstead, kindNamed, mustBe, sameName } from "../values/in-words.ts";
 import { isObject, isRecord, propertyOf } from "../values/predicates.ts";
 import { countCharacters } from "./formats.ts";
 
@@ -47,7 +47,7 @@ function messageWithWayOut(
   const similarKey = Object.keys(holder).find(
     (other) => !names.includes(other) && sameName(other, [key]) !== undefined,
   );
-  return similarKey === undefined ? message : `required; "${similarKey}" was given: write "${key}"`;
+  return similarKey === undefined ? message : `required${givenInstead(similarKey, key)}`;
 }
 
 /** One issue for one problem: a value of a wrong type has no other, and none is inside a value that JSON would lose. */

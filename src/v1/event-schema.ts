@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { jsonObject, jsonValue, emailAddress, nonBlankString } from "../schema/formats.ts";
 import { besideOtherIssues, unknownKeys } from "../schema/validate.ts";
-import { sameName } from "../values/in-words.ts";
+import { givenInstead, sameName } from "../values/in-words.ts";
 import { hasOwn, isRecord, withoutPrototype } from "../values/predicates.ts";
 
 /** A custom event, the input of `v1.events.send`. It names its contact by an `email` or a `contactUUID` ("Custom event"). */
@@ -53,7 +53,7 @@ export const v1EventSchema = v1EventFieldsSchema.superRefine((event, { addIssue 
   if (contactUUID !== undefined || (contact !== undefined && !isRecord(contact))) return;
   if (contact && (hasOwn(contact, "email") || hasOwn(contact, "contactUUID"))) return;
   const given = Object.keys(contact ?? {}).find((key) => sameName(key, contactNames) !== undefined);
-  const hint = given === undefined ? "" : `; "${given}" was given: write "${sameName(given, contactNames)}"`;
+  const hint = givenInstead(given, sameName(given ?? "", contactNames) ?? "");
   const message = `required: contact.email, contact.contactUUID, or contactUUID${hint}`;
   addIssue({ code: "custom", path: ["contact"], message });
 }, besideOtherIssues);

@@ -8,7 +8,7 @@ import { besideOtherIssues } from "../schema/validate.ts";
 import type { ApiPromise } from "../transport/api-promise.ts";
 import type { CallOptions } from "../transport/call-options.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
-import { sameName } from "../values/in-words.ts";
+import { givenInstead, sameName } from "../values/in-words.ts";
 import { hasOwn, isRecord } from "../values/predicates.ts";
 
 /** A v2 contact, the input of `v2.contacts.upsert` ("v2 contact", "v2 identifier object"). Other keys are passed on. */
@@ -161,8 +161,7 @@ export const v2ContactSchema = v2ContactFieldsSchema.superRefine(({ identifiers 
   const required = `required: the contact has no ${type === "email" ? "phone" : "email"} identifier`;
   for (const [index, { channels }] of records.entries()) {
     if (!isRecord(channels) || hasOwn(channels, type)) continue;
-    const given = sameName(type, Object.keys(channels));
-    const message = given === undefined ? required : `${required}; "${given}" was given: write "${type}"`;
+    const message = required + givenInstead(sameName(type, Object.keys(channels)), type);
     addIssue({ code: "custom", path: ["identifiers", index, "channels", type], message });
   }
 }, besideOtherIssues);

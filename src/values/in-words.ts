@@ -94,6 +94,11 @@ export function sameName(name: string, names: readonly string[]): string | undef
   return names.find((other) => plainName(other) === plain);
 }
 
+/** The end of a message on a key that is missing, where another spelling of it was given. */
+export function givenInstead(given: string | undefined, meant: string): string {
+  return given === undefined ? "" : `; "${given}" was given: write "${meant}"`;
+}
+
 export function errorMessage(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   return isObject(thrown) ? kindOf(thrown) : String(thrown);
