@@ -140,7 +140,7 @@ async function run<Figures>(
   service: string,
   format: "esm" | "cjs",
 ): Promise<Figures> {
-  const args = ["--expose-gc", "program.mjs", program, service, format];
+  const args = ["program.mjs", program, service, format];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, timeout: 120_000 });
   const figures: Figures = JSON.parse(stdout);
   return figures;
