@@ -42,6 +42,11 @@ export function refusesOnly(writes: readonly RowWrite[]): boolean {
   return stating.length > 0 && stating.every(({ consents }) => saysOnlyRefusals(consents));
 }
 
+/** Whether refusals are said at every address that is named. */
+export function refusesAll(consents: readonly ConsentWrite[]): boolean {
+  return wordsOf(consents).every(([channel, word]) => isRefusal(channel, word));
+}
+
 /** Whether a write may subscribe somebody: v2 may know further words. */
 export function subscribes(consents: readonly ConsentWrite[]): boolean {
   const words = wordsOf(consents).filter(([channel]) => channel !== suppressed);

@@ -50,13 +50,19 @@ export function showsOptIn(contact: SnapshotContact): boolean {
 /** What a snapshot keeps of a profile, as JSON has it. No attribute of a response is checked before. */
 export function snapshotContactOf({ id, attributes }: Profile, fields: SnapshotFields): SnapshotContact {
   const { email, phone, email_opt_in, phone_opt_in, updated } = attributes;
-  const suppression = shownConsent(attributes).get("is_suppressed");
+  const shown = shownConsent(attributes);
+  const suppression = shown.get("is_suppressed");
+  // A documented status in another case is that status (D178); any other word stays as it came.
+  const optInOf = (channel: string, given: unknown) => {
+    const status = shown.get(channel) ?? "";
+    return isDocumented(channel, status) ? status : textOf(given);
+  };
   const contact = {
     id,
     email: textOf(email),
     phone: textOf(phone),
-    email_opt_in: textOf(email_opt_in),
-    phone_opt_in: textOf(phone_opt_in),
+    email_opt_in: optInOf("email", email_opt_in),
+    phone_opt_in: optInOf("phone", phone_opt_in),
     is_suppressed: suppression && suppression === "TRUE",
     updated: textOf(updated),
     attributes: fields === "all" ? attributes : undefined,

@@ -176,6 +176,49 @@ describe("A row is looked up", () => {
   });
 });
 
+describe("An opt-out that names another address without a word is looked up, and sent all the same", () => {
+  const variants = { phoneOptInOmitted: "SUBSCRIBED" } as const;
+
+  it("with the refusal that the look shows, whatever the service makes of an omitted one", async () => {
+    const world = createFixture({ variants });
+    const options = await firstNight(world, [contact("++")]);
+    world.mock.unsubscribe(ada.phone, { channel: "phone" });
+
+    const { ends, operations } = await night(world, [contact("-?")], options);
+
+    expect([ends, operations]).toEqual([["succeeded phone:service"], [get, post]]);
+    expect(peopleOf(world.mock)).toBe("ada:--");
+    expect(world.mock.resubscriptions).toEqual([]);
+  });
+
+  it("where the look shows a refusal at an address that it leaves", async () => {
+    const world = createFixture();
+    const options = await firstNight(world, [contact("++")]);
+    world.mock.unsubscribe(ada.phone, { channel: "phone" });
+
+    const { ends } = await night(world, [contact("-?", "ada3")], options);
+
+    expect(ends).toEqual(["succeeded"]);
+  });
+
+  it.each([
+    ["the look fails", () => Response.json({}, { status: 500 })],
+    ["the contact is gone", () => Response.json({}, { status: 404 })],
+  ])("where %s", async (_, response) => {
+    const world = createFixture();
+    const options = await firstNight(world, [contact("++")]);
+    const audience = world.audience.withOptions({
+      maxRetries: 0,
+      fetch: async (url, init) => (init.method === "GET" ? response() : await world.mock.fetch(url, init)),
+    });
+
+    const { ends } = await night({ ...world, audience }, [contact("-?")], options);
+
+    expect(ends).toEqual(["succeeded"]);
+    expect(peopleOf(world.mock)).toBe("ada:-+");
+  });
+});
+
 it("`service` is the contact as it was shown of a kept row and of one that is superseded, and of no other", async () => {
   const world = createFixture();
   const options = await firstNight(world, named("Ada", 2));

@@ -208,6 +208,10 @@ describe.each<[title: string, table: string, resubscriptions?: number]>([
     ada:-; ada:-; ada:- (unchanged) | succeeded, succeeded, skipped | ada:- | 0 0 0
   an opt-out that suppresses
     ada:++; ada:--s | succeeded, succeeded | ada:--s | 0 0
+  an opt-out that names another address without a word, whose refusal stands
+    ada:++; person ada:.-; ada:-? | succeeded, succeeded phone:service | ada:-- | 0 1
+  or that asks by mail at such an address
+    ada:++; person ada:-; ada:?- (double opt-in) | succeeded, succeeded email:service | ada:-- | 0 1
   a row after another word of a call
     early call ada:0; ada:+ | succeeded | ada:+ | 0
   a row after a call's refusal of another contact

@@ -70,7 +70,7 @@ describe("A snapshot holds every contact once", () => {
 
   // The worlds of test/properties play it over pages, with kills between.
   it("of a contact that comes twice the stricter consent of each channel counts, in every attribute too", async () => {
-    const refused = { email_opt_in: " unsubscribed", is_suppressed: true };
+    const refused = { email_opt_in: "UNSUBSCRIBED", is_suppressed: true };
     const later = { email_opt_in: "SUBSCRIBED", phone_opt_in: "NON_SUBSCRIBED", is_suppressed: null };
     for (const [first, second] of [
       [refused, later],
@@ -86,7 +86,7 @@ describe("A snapshot holds every contact once", () => {
       using today = await readSnapshot(client({ fetch: pagesOf(all, 100, false) }), { file, fields: "all" });
 
       const strictest = {
-        email_opt_in: " unsubscribed",
+        email_opt_in: "UNSUBSCRIBED",
         phone_opt_in: "NON_SUBSCRIBED",
         is_suppressed: true,
       };
@@ -171,6 +171,17 @@ describe("The file of a snapshot", () => {
     using today = await readSnapshot(client({ fetch: async () => Response.json({ data }) }), { file });
 
     expect(await collect(today)).toEqual([{ id: "7", phone: "4917", updated: "5" }]);
+  });
+
+  it("shows a documented status as it is documented, in whatever case it came, so that it can be written", async () => {
+    const { client, file } = createAudience(0);
+    const data = [{ id: "a", email_opt_in: " unsubscribed", phone_opt_in: "Subscribed" }];
+
+    using today = await readSnapshot(client({ fetch: async () => Response.json({ data }) }), { file });
+
+    const contact = { id: "a", email_opt_in: "UNSUBSCRIBED", phone_opt_in: "SUBSCRIBED" };
+    expect(await collect(today)).toEqual([contact]);
+    expect((await collect(today.refusalsSince())).map((each) => each.contact)).toEqual([contact]);
   });
 
   it("tells once of a consent by a word that is not documented", async () => {

@@ -12,7 +12,7 @@ import {
   rowCallOptions,
   type ShownContact,
 } from "../bulk-options.ts";
-import { refusesOnly, withRefusals } from "../refusals.ts";
+import { refusesAll, refusesOnly, withRefusals } from "../refusals.ts";
 import type { RunParts } from "../run-parts.ts";
 import {
   addressesOf,
@@ -32,7 +32,7 @@ export class LookError extends ConnectionError {}
 
 /**
  * What a snapshot shows of a row's contact, found by the e-mail, or without one by the phone, as the service does; and the ids
- * to look up: none where the row says nothing, or refuses only.
+ * to look up: none where the row says nothing, or refuses at all addresses that it names.
  */
 function shownOfRow(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
   const rowKeys = keysOfRow(row);
@@ -42,7 +42,7 @@ function shownOfRow(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
   // Of a row with an e-mail whose id an earlier night has recorded, the phone may be another person's.
   const isFound = byEmail.length > 0 || (emails.length > 0 && row.recordedId !== undefined);
   const shown = isFound ? byEmail : (snapshot?.shownOf(addressesOf("phone", rowKeys)) ?? []);
-  if (refusesOnly(row.writes)) return { shown, ids: [] };
+  if (refusesAll(row.consents)) return { shown, ids: [] };
   // Beside the contact that has the row's address, that of an earlier night is looked up: it may have refused since.
   const recordedIds = [row.recordedId, row.keptId].filter((id) => id !== undefined);
   return { shown, ids: [...new Set([...shown.map(({ id }) => id), ...recordedIds])] };
@@ -78,6 +78,7 @@ export class ServiceGuard implements Guard {
 
   async ask(row: GuardedRow, signal: AbortSignal) {
     const { options } = this.#run;
+    const refusesAlone = refusesOnly(row.writes);
     const { shown } = shownOfRow(row, options.snapshot);
     const byPhone = options.snapshot?.shownOf(ofKind("phone", keysOfRow(row))) ?? [];
     // What the snapshot shows as refused counts where a look shows nothing of it: a number also where it is another contact's.
@@ -89,22 +90,26 @@ export class ServiceGuard implements Guard {
     const isLifting = () =>
       shown.some((one) => leavesRefusedAddress(row, one)) ||
       row.writes.some((write) => withRefusals(write, refusalsTo).channels !== "");
-    if (!canLook(options.opened) && !refusesOnly(row.writes) && isLifting())
+    if (!canLook(options.opened) && !refusesAlone && isLifting())
       throw superseded("The snapshot shows that the contact has refused", "snapshot");
     // Of several looks the first: their words are of one moment, so that the refusal counts (D268).
     let firstLook: { readonly at: number; readonly moment: number } | undefined;
     for (const id of looksOf(row, options)) {
-      const { service, lookedAt } = await this.#look(id, signal);
-      firstLook ??= lookedAt;
-      const contact = service && { ...service.attributes, id };
-      if (contact) this.#processGuard.learnShown([shownWrite(contact)], firstLook.moment);
-      // A contact beside the row's own that is gone has nothing to say.
-      const isOfRow = shown.length > 0 ? shown.some((one) => one.id === id) : id === row.recordedId;
-      if (!contact && !isOfRow) continue;
-      if (!contact) throw superseded("The service has no contact with this id any more", "service");
-      if (leavesRefusedAddress(row, contact))
-        throw superseded("The contact has refused, at an address that the row leaves", "service", service);
-      words.push(...this.#wordsOf(row, contact, firstLook.moment, service));
+      try {
+        const { service, lookedAt } = await this.#look(id, signal);
+        firstLook ??= lookedAt;
+        const contact = service && { ...service.attributes, id };
+        if (contact) this.#processGuard.learnShown([shownWrite(contact)], firstLook.moment);
+        // A contact beside the row's own that is gone has nothing to say.
+        const isOfRow = shown.length > 0 ? shown.some((one) => one.id === id) : id === row.recordedId;
+        if (!contact && !isOfRow) continue;
+        if (!contact) throw superseded("The service has no contact with this id any more", "service");
+        words.push(...this.#wordsOf(row, contact, firstLook.moment, service));
+        if (leavesRefusedAddress(row, contact))
+          throw superseded("The contact has refused, at an address that the row leaves", "service", service);
+      } catch (error) {
+        if (!refusesAlone || !(error instanceof RowStop)) throw error;
+      }
     }
     return { words, askedAt: firstLook?.at ?? performance.now() };
   }
