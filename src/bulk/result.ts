@@ -55,14 +55,17 @@ type Detail = "value" | "kept" | "error" | "reason" | "service" | "formerId";
 /** An end of a row has these details and no other: every member may be destructured. */
 type Only<Own extends Detail> = { readonly [Other in Exclude<Detail, Own>]?: undefined };
 
+/** Not carried out, or possibly: `error` is of this run, of this package or of your own function. */
+type FailedEnd<Status> = Only<"error"> & { readonly status: Status; readonly error: unknown };
+
 /** The end of a row. */
 export type RowEnd<Value> =
   | SucceededEnd<Value>
   /** `kept`: as the run told that sent the row. */
   | (Only<"kept"> & { readonly status: "skipped"; readonly kept?: Kept | undefined })
   | (Only<"error"> & { readonly status: "invalid"; readonly error: ValidationError })
-  /** `error` is of this run, of this package or of your own function. */
-  | (Only<"error"> & { readonly status: "failed" | "unknown"; readonly error: unknown })
+  | FailedEnd<"failed">
+  | FailedEnd<"unknown">
   | SupersededEnd;
 
 /** The end of a row that was carried out. */

@@ -5,6 +5,8 @@ import {
   type AddContactResult,
   type AddContactWrite,
   type ApiPromise,
+  type BulkResult,
+  type BulkStatus,
   type EventResult,
   type EventWrite,
   type LaterWrites,
@@ -190,4 +192,12 @@ it("The members of a result may be destructured, each of them: its status says w
       expectTypeOf(reason).toEqualTypeOf<SupersededReason>();
     }
   }
+});
+
+it("Each status has a member of its own, which narrowing by the status finds", () => {
+  type Result = BulkResult<Row, Profile>;
+  type Found = { [Status in BulkStatus]: Extract<Result, { readonly status: Status }>["status"] };
+  expectTypeOf<Found>().toEqualTypeOf<{ [Status in BulkStatus]: Status }>();
+  for (const { value } of new Array<Result>().filter((result) => result.status === "failed"))
+    expectTypeOf(value).toEqualTypeOf<undefined>();
 });
