@@ -140,13 +140,11 @@ export const write = {
        * const job = write.v1.contactGroups.addContact(listId, { email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
        * ```
        */
-      addContact<Options extends AddContactWriteOptions>(
+      addContact<Options extends [options?: AddContactWriteOptions]>(
         listId: string,
         contact: ContactToAdd<Options>,
-        options?: Options,
-      ): Options extends { readonly consent: "service-decides" }
-        ? UnconsentedAddContactWrite
-        : AddContactWrite {
+        ...[options]: Options
+      ): ContactToAdd<Options> extends V1ConsentedListContact ? AddContactWrite : UnconsentedAddContactWrite {
         // Safe: the types of the contact and of the write follow from the options.
         return writeOf({ operation: "v1.contactGroups.addContact", listId, contact, options } as never);
       },

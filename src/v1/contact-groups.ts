@@ -26,8 +26,10 @@ import {
 import { openEnvelope } from "./profile.ts";
 import { type ParsePage, v1List } from "./v1-list.ts";
 
-/** The contact that `addContact` takes: with its `email_opt_in`, unless the options leave it to the service. */
-export type ContactToAdd<Options> = Options extends { readonly consent: "service-decides" }
+type ServiceDecides = [options: { readonly consent: "service-decides" }];
+
+/** The contact that `addContact` takes before its options: with an `email_opt_in`, unless they leave it to the service. */
+export type ContactToAdd<Options extends unknown[]> = [Options] extends [ServiceDecides]
   ? V1ListContact
   : V1ConsentedListContact;
 
@@ -77,10 +79,10 @@ export interface V1ContactGroups {
    * @throws NotFoundError if no list has the id; the contact may have been created all the same.
    * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
    */
-  addContact<Options extends AddContactOptions>(
+  addContact<Options extends [options?: AddContactOptions]>(
     listId: string,
     contact: ContactToAdd<Options>,
-    options?: Options,
+    ...options: Options
   ): ApiPromise<AddContactResult>;
 }
 
@@ -89,7 +91,7 @@ export function v1ContactGroups(call: CallEndpoint, parsePage: ParsePage | undef
   return {
     list: (query, options) => listPages(call, contactGroups, query, options),
     get: (id, options) => call(getContactGroup, { params: { id } }, options),
-    addContact: (listId, contact, options) =>
+    addContact: (listId, contact, ...[options]) =>
       call(addContact, { params: { listId }, body: contact }, options),
   };
 }

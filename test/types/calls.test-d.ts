@@ -43,6 +43,24 @@ it("addContact takes a contact with its e-mail and its consent, or leaves the co
   void contactGroups.addContact("l-1", [{ email, email_opt_in: "SUBSCRIBED" }]);
 });
 
+/** The options that leave the consent to the service. */
+type Unconsented = { consent: "service-decides" };
+
+it("Options that may be others than the consent option do not leave the consent to the service", () => {
+  const [perhaps, either] = [held<Unconsented | undefined>(), held<Unconsented | { maxRetries: number }>()];
+  void contactGroups.addContact("l-1", { email, email_opt_in: "SUBSCRIBED" }, perhaps);
+  // @ts-expect-error
+  void contactGroups.addContact("l-1", { email }, perhaps);
+  // @ts-expect-error
+  void contactGroups.addContact("l-1", { email }, either);
+  // @ts-expect-error
+  void contactGroups.addContact("l-1", { email }, Math.random() < 0.5 ? { consent: "service-decides" } : {});
+  // @ts-expect-error
+  void write.v1.contactGroups.addContact("l-1", { email }, perhaps);
+  // @ts-expect-error
+  void write.v1.contactGroups.addContact("l-1", { email }, either);
+});
+
 it("A v1 contact has the fields and the words of the service, days as strings, and flat custom properties", () => {
   // @ts-expect-error the name is first_name
   void customers.upsert({ email, firstName: "Ada" });
