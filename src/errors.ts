@@ -37,6 +37,8 @@ export abstract class AudienceError extends Error {
   abstract readonly code: AnyAudienceError["code"];
   /** The effect of the write, over all attempts. */
   readonly outcome: Outcome;
+  /** The failure behind this one; of an `AbortError` the signal's reason. The `lib`s before ES2022 do not declare it. */
+  declare cause?: unknown;
   /** The call that failed; absent if there was none (a constructor's `ConfigurationError`). */
   declare readonly request?: ErrorRequest;
   /** Only of `events.send`: the id of every attempt. Send the event again with it, and the service records it once. */

@@ -50,7 +50,7 @@ interface Finding {
   undone: { entry: MockConsentChange; by: JobRequest } | undefined;
 }
 
-/** One click that a job undoes, hides or does not survive. `cause` is the error of the job itself, if it fails. */
+/** One click that a job undoes, hides or does not survive. */
 export class ClickUndone extends Error {
   /** The name of the person who unsubscribed. */
   readonly person: string;
@@ -62,6 +62,8 @@ export class ClickUndone extends Error {
   readonly entry: MockConsentChange | undefined;
   /** The request of that entry. */
   readonly undoneBy: JobRequest | undefined;
+  /** The error of the job itself, if it fails. */
+  declare readonly cause?: unknown;
 
   constructor({ person, channel, click, undone }: Finding, failure?: { error: unknown }) {
     const act = `${person} unsubscribes (${channel}) ${describeClick(click)}`;

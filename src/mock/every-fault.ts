@@ -27,12 +27,14 @@ export interface EveryFaultOptions {
   timeoutMs?: number | undefined;
 }
 
-/** One fault that a job does not survive. `cause` is the error of the job itself. */
+/** One fault that a job does not survive. */
 export class FaultFound extends Error {
   /** The kind of the fault. */
   readonly kind: MockFaultKind;
   /** The request that it affected. */
   readonly request: JobRequest;
+  /** The error of the job itself. */
+  declare readonly cause: unknown;
 
   constructor(kind: MockFaultKind, request: JobRequest, cause: unknown) {
     super(`the job fails if "${kind}" affects its ${describeRequest(request)}: ${messageOf(cause)}`, {

@@ -18,14 +18,14 @@ export async function email(id: string): Promise<string | null | undefined> {
   try {
     await audience.v1.contactGroups.addContact("l-1", { email: "ada@example.com", email_opt_in: "SUBSCRIBED" });
   } catch (error) {
-    if (isAudienceError(error)) return error.request?.path;
+    if (isAudienceError(error)) return error.request?.path ?? String(error.cause);
   }
   return v1ContactSchema.safeParse({}).success ? String(count) : profile.attributes.email;
 }
 `;
 
 const runtimes = {
-  "@types/node": { lib: ["ES2023"], types: ["node"], typeRoots: [tool("@types")] },
+  "@types/node": { lib: ["ES2020"], types: ["node"], typeRoots: [tool("@types")] },
   "the web's own types": { lib: ["ES2023", "DOM", "ESNext.Disposable"], types: [] },
 };
 
