@@ -65,13 +65,12 @@ export class AudienceClient {
    *   be tried twice, and would be two events.
    * @throws AudienceError of another class if the call fails; its `outcome` says whether the service may have done it.
    */
-  send<Operation extends Write["operation"]>(
+  readonly send = <Operation extends Write["operation"]>(
     write: Write & { readonly operation: Operation },
     options?: CallOptions,
-  ): ApiPromise<WriteValues[Operation]> {
+  ): ApiPromise<WriteValues[Operation]> =>
     // Safe: the endpoint of the write's operation has decoded the response.
-    return sendWrite(this.#opened, write, options) as ApiPromise<WriteValues[Operation]>;
-  }
+    sendWrite(this.#opened, write, options) as ApiPromise<WriteValues[Operation]>;
 
   /**
    * Returns a view of this client with other options: the same limiter, the same order of writes, the same `close()`.

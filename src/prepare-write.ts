@@ -32,7 +32,6 @@ interface WriteOperation {
 interface SentWrite {
   readonly endpoint: Endpoint<unknown, unknown>;
   readonly input: EndpointInput;
-  readonly options: unknown;
 }
 
 const checkedByCall = z.unknown().optional();
@@ -85,10 +84,8 @@ export function prepareWrite(
   write: unknown,
   newEventId?: (eventName: string) => string,
 ): PreparedCall {
-  return opened.transport.client.redactor.guard(() => {
-    const sentWrite = sentOf(parseWrite(write), newEventId !== undefined);
-    return prepareSent(opened, sentWrite, undefined, newEventId);
-  });
+  const { redactor } = opened.transport.client;
+  return redactor.guard(() => prepareParsed(opened, parseWrite(write), undefined, newEventId));
 }
 
 /** A write of a row of bulk, which need not be valid, with the keys of its contacts. */
@@ -106,28 +103,31 @@ export function rowWrite(write: Write): RowWrite {
   return { write, contacts, consents };
 }
 
-/** Sends a write as a direct call; rejects as one. */
-export function sendWrite(opened: OpenedClient, write: unknown, options: unknown): ApiPromise<unknown> {
+/** Sends a write as a direct call; rejects as one. The error of what is no write names no call. */
+export function sendWrite(opened: OpenedClient, given: unknown, options: unknown): ApiPromise<unknown> {
+  const { transport } = opened;
+  const parse = () => {
+    transport.refuseFullQueue(options);
+    return parseWrite(given);
+  };
   try {
-    const { transport } = opened;
-    const sentWrite = transport.client.redactor.guard(() => sentOf(parseWrite(write), false));
-    return transport.start(sentWrite.endpoint, sentWrite.input, () => {
-      transport.refuseFullQueue(options, sentWrite.options);
-      return prepareSent(opened, sentWrite, options);
-    });
+    const write = isWrite(given) ? given : transport.client.redactor.guard(parse);
+    const { endpoint, input } = sentOf(write, false);
+    return transport.start(endpoint, input, () => prepareParsed(opened, parse(), options));
   } catch (error) {
     return rejected(error);
   }
 }
 
-/** The options of the call go before those of the write. */
-function prepareSent(
+/** The options of the call go before those of the write. An event without an id is refused unless it gets one. */
+function prepareParsed(
   { settings }: OpenedClient,
-  { endpoint, input, options: writeOptions }: SentWrite,
+  write: Write,
   callOptions: unknown,
   newEventId?: (eventName: string) => string,
 ): PreparedCall {
-  const ofWrite = parseCallOptions(writeOptions, settings.call, endpoint.options);
+  const { endpoint, input } = sentOf(write, newEventId !== undefined);
+  const ofWrite = parseCallOptions(write.options, settings.call, endpoint.options);
   const options = parseCallOptions(callOptions, ofWrite);
   const access = familyOf(settings, endpoint.operation.startsWith("v1.") ? "v1" : "v2");
   return prepareCall(withoutPrototype(endpoint), input, { access, options }, newEventId);
@@ -142,7 +142,6 @@ function sentOf(write: Write, givesEventIds: boolean): SentWrite {
   return {
     endpoint: needsId ? { ...ownEndpoint, body: eventWithIdSchema } : ownEndpoint,
     input: { params: Object.fromEntries(params.map((param) => [param, propertyOf(write, param)])), body },
-    options: write.options,
   };
 }
 

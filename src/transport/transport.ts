@@ -62,9 +62,8 @@ export class Transport {
   }
 
   /** Before anything is made for the call: a flood of such calls must cost next to nothing, and a stack is half the cost. */
-  refuseFullQueue(...options: readonly unknown[]): void {
-    const priority =
-      options.map(namedPriority).find((named) => named !== undefined) ?? this.#settings.call.priority;
+  refuseFullQueue(options: unknown): void {
+    const priority = namedPriority(options) ?? this.#settings.call.priority;
     const full = this.client.limiter.current?.dispatcher.fullQueue(priority, this.#settings.maxQueued);
     if (full) throw permitError(full);
   }

@@ -161,8 +161,18 @@ it("of a call beyond `maxQueued` nothing is read or made, and the estimate for a
   const results = await Promise.allSettled(
     Array.from({ length: 1_000 }, () => audience.v1.customers.upsert(contact, options)),
   );
-  const value = write.v1.customers.upsert({ email: "ada@example.com" });
-  await expect(audience.send(value, options)).rejects.toMatchObject({ code: "rate_limit_wait" });
+  const value = {
+    ...write.v1.customers.upsert(contact),
+    get options() {
+      read += 1;
+      return {};
+    },
+  };
+  const request = { operation: "v1.customers.upsert", attempts: 0 };
+  await expect(audience.send(value, options)).rejects.toMatchObject({ code: "rate_limit_wait", request });
+  const noWrite = audience.send({ operation: "v1.customers.get" } as never, options);
+  await expect(noWrite).rejects.toMatchObject({ code: "rate_limit_wait" });
+  await expect(noWrite).rejects.not.toHaveProperty("request");
   expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["rejected"]));
   expect(results[999]).toMatchObject({
     reason: { code: "rate_limit_wait", outcome: "not-sent", request: { attempts: 0 } },

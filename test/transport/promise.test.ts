@@ -112,7 +112,7 @@ describe("A call that fails leaves no unhandled rejection", () => {
 });
 
 describe("A method that is called without its object works as with it", () => {
-  const { mock, v1, v2 } = mockedClient();
+  const { mock, audience, v1, v2 } = mockedClient();
   const cycle: Record<string, unknown> = { ...event };
   cycle["self"] = cycle;
 
@@ -126,6 +126,7 @@ describe("A method that is called without its object works as with it", () => {
     ["v1.customers.list", v1.customers.list],
     ["v1.contactGroups.list", v1.contactGroups.list],
     ["v2.lists.list", v2.lists.list],
+    ["send", audience.send],
   ])("%s: an invalid call rejects, and does not throw", async (_name, call) => {
     const method = call as (...given: unknown[]) => PromiseLike<unknown>; // Without types, as JavaScript calls it.
 
