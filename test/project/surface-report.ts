@@ -43,8 +43,8 @@ function exportsOf(program: ts.Program, source: string): Exported[] {
 export function readEntries(files: SourceFiles): ts.Program {
   const { config } = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
-  // Unlike the sources, a user may leave a name unused.
-  const usual = { ...options, noUnusedLocals: false };
+  // Unlike the sources, a user may leave a name unused, and may have no types of a browser, whose `json()` gives any type.
+  const usual = { ...options, noUnusedLocals: false, lib: ["lib.es2023.d.ts"] };
   const more = new Map([...files].map(([path, text]) => [join(repository, path), text]));
   const host = ts.createCompilerHost(usual);
   const { fileExists, getSourceFile } = host;
