@@ -213,7 +213,7 @@ const measures: Readonly<Record<string, readonly Measure[]>> = {
       name: "installed",
       unit: "MB",
       of: ({ sizes }) => sizes.installedBytes / 1e6,
-      reason: "four fifths of ours are zod, for its types; npm shares your own copy.",
+      reason: "seven tenths of ours are zod, for its types; npm shares your own copy.",
     },
     {
       name: "packages",
