@@ -47,7 +47,7 @@ export interface ConsentSnapshot {
   shownOf(keys: readonly string[]): readonly ShownContact[];
 }
 
-/** Options of `audience.bulk`. */
+/** Options of `audience.bulk`. The client's `maxWaitMs` and `deadlineMs` do not count for rows: a row waits as long as it takes. */
 export interface BulkOptions<Row> {
   /** The number of rows in progress at a time. Default 10. */
   concurrency?: number | undefined;
