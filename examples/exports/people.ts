@@ -68,8 +68,9 @@ export class People {
       else if (!isNothing(refusals)) this.#refusals.join(name, refusals);
     }
     // It may be the number of a row that names no country: in doubt that row is held back.
-    if (email === undefined && phone !== undefined && Math.max(refusals.email, refusals.emailHold) > 1)
-      for (const end of endOf(phone)) this.#refusals.join(end, { ...noWords, emailHold: always });
+    const emailHold = Math.max(refusals.email, refusals.emailHold);
+    if (email === undefined && phone !== undefined && emailHold > 1)
+      for (const end of endOf(phone)) this.#refusals.join(end, { ...noWords, emailHold });
   }
 
   /** Adds the refusals that were known when a report was written, whose rows may have other addresses now. Call before `add`. */
@@ -77,11 +78,14 @@ export class People {
     for (const [hash, words] of Object.entries(refusals)) this.#earlier.join(hash, words);
   }
 
-  #withEarlier({ words, person: { email, phone }, others }: ReadRow): Readonly<Words> {
-    if (this.#earlier.size === 0) return words;
-    const own = others.filter((name) => email === undefined || !isAddress(name));
-    const names = [email, phone, ...own].filter((name) => name !== undefined);
-    return names.map((name) => this.#earlier.of(hashOf(name))).reduce(joined, words);
+  #withEarlier(row: ReadRow): Readonly<Words> {
+    const { email } = row.person;
+    const own = namesOf(row).filter((name) => email === undefined || name === email || !isAddress(name));
+    return own.map((name) => this.#earlierOf(name)).reduce(joined, row.words);
+  }
+
+  #earlierOf(name: string): Readonly<Words> {
+    return this.#earlier.size === 0 ? noWords : this.#earlier.of(hashOf(name));
   }
 
   /** Everybody's refusals, for `addEarlier`. Call after `settle`. */
@@ -117,6 +121,14 @@ export class People {
       for (const person of [key, ...others]) this.#tell(person, this.#refusals.of(key));
     }
     for (const phone of this.#refusedNumbers.keys()) this.#tell(phone, this.#refusedNumbers.of(phone));
+    // A refused number without its country may be each that ends as it does: in doubt they are held back.
+    for (const number of this.#known.keys())
+      for (const end of isAddress(number) ? [] : endOf(number)) {
+        const refused = [this.#refusals, this.#refusedNumbers].map((words) => words.of(end));
+        const { phone, phoneHold } = refused.reduce(joined, this.#earlierOf(end));
+        const hold = Math.max(phone, phoneHold);
+        if (hold > 1) this.#known.join(number, { ...noWords, phoneHold: hold });
+      }
     for (const [phone, owner] of this.#ownerOfPhone)
       this.#known.join(owner, withoutOptIns(this.#known.of(phone)));
   }

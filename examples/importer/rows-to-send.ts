@@ -174,18 +174,18 @@ function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact, peop
   return channels.flatMap((channel): RowIssue[] => {
     const field = `${channel} consent`;
     const hold = words[`${channel}Hold`];
-    if (hold === always) {
+    const optIn = contact[`${channel}_opt_in`];
+    // A consent that is left out may stay an opt-in at the service.
+    const isAsStrict = hold <= (optIn === undefined ? 0 : valueOf(optIn));
+    if (hold !== always && (isAsStrict || (contact[channel] ?? optIn) === undefined)) return [];
+    const refusing = people.refusingRow(row);
+    if (hold === always || refusing === undefined) {
       const ofAnother = "another row about this person has a word that holds it back, or cannot be read";
       return [{ field, message: `is held back: ${row.held[channel].join("; ") || ofAnother}` }];
     }
-    const optIn = contact[`${channel}_opt_in`];
-    // A consent that is left out may stay an opt-in at the service.
-    if (hold <= (optIn === undefined ? 0 : valueOf(optIn)) || (contact[channel] ?? optIn) === undefined)
-      return [];
     const state =
       optIn === undefined ? "is unstated, which may leave the person subscribed" : `would be ${optIn}`;
-    const refusing = people.refusingRow(row);
-    const cells = (refusing?.refusing ?? []).map(({ column: { name, use }, word, refused }) => {
+    const cells = refusing.refusing.map(({ column: { name, use }, word, refused }) => {
       // A column of addresses or numbers can be no consent.
       if (use === "email" || use === "phone") return "";
       const consent = refused.length > 1 ? "both" : "email";
@@ -195,10 +195,7 @@ function heldIssues(row: ReadRow, words: Readonly<Words>, contact: Contact, peop
       const rule = { consent: known.consent, words: { ...known.words, [word]: meaning } };
       return `; to send it, write ${JSON.stringify(name)}: ${inOneLine(rule)} in the map`;
     });
-    const ofAnother = refusing
-      ? `a cell of row ${refusing.number} of ${refusing.file}`
-      : "a cell of another row";
-    const where = refusing === row ? "a cell" : ofAnother;
+    const where = refusing === row ? "a cell" : `a cell of row ${refusing.number} of ${refusing.file}`;
     const who = contact.email ?? contact.phone ?? "the person";
     return [{ field, message: `${state}, but ${where} about ${who} is a plain refusal${cells.join("")}` }];
   });

@@ -1,6 +1,16 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ColumnRule } from "../../examples/exports/column-map.ts";
-import { type Columns, imported, importedFiles, stopped } from "./importer-fixture.ts";
+import {
+  type Columns,
+  emailConsents,
+  imported,
+  importedFiles,
+  runAlone,
+  stopped,
+  temporaryFolder,
+} from "./importer-fixture.ts";
 
 describe("An opt-out by a telephone number without its country", () => {
   it.each([
@@ -221,13 +231,44 @@ describe("A refusal of a number with its country beside other text counts for th
     expect(consents).toMatchObject({ "a@example.com": "UNSUBSCRIBED" });
   });
 
-  it.each(["tel:0171 1234567", "tel:491711234567", "+0171 1234567 (privat)", "+49 171 123456 78 (privat)"])(
-    "but without its country, or as another number, for nobody: %s",
-    async (written) => {
-      const { code, bodies } = await importedWith(...people, `c@example.com,${written},off`);
+  it("but as another number for nobody", async () => {
+    const { code, bodies } = await importedWith(...people, "c@example.com,+49 171 123456 78 (privat),off");
 
-      expect(code).toBe(0);
-      expect(bodies[0]).toMatchObject({ email: "a@example.com", phone_opt_in: "SUBSCRIBED" });
+    expect(code).toBe(0);
+    expect(bodies[0]).toMatchObject({ email: "a@example.com", phone_opt_in: "SUBSCRIBED" });
+  });
+
+  it.each(["0171 1234567", "tel:491711234567", "+0171 1234567 (privat)"])(
+    "and without its country it holds back whose number it may be: %s",
+    async (written) => {
+      const refused = `c@example.com,${written},off`;
+      for (const rows of [
+        [...people, refused],
+        [refused, ...people],
+      ]) {
+        const { code, out, consents } = await importedWith(...rows);
+
+        expect(code).toBe(1);
+        expect(out).toContain("phone consent: is held back: another row about this person");
+        expect(consents).toEqual({ "b@example.com": "SUBSCRIBED", "c@example.com": "UNSUBSCRIBED" });
+      }
     },
   );
+
+  it("also where the report of a row is corrected, and its number gets its country", async () => {
+    const folder = await temporaryFolder();
+    const report = join(folder, "people.csv");
+    const rows = ["c@example.com,0171 1234567,off", ",0171-1234567,on"];
+    const { path, mock } = await importedFiles({ "people.csv": [headings, ...rows] }, columns);
+    await runAlone([path, "--report", folder]);
+    await writeFile(report, (await readFile(report, "utf8")).replace("0171-", "+49171"));
+
+    const { code, out } = await runAlone([report]);
+
+    expect({ code, contacts: emailConsents(mock) }).toEqual({
+      code: 1,
+      contacts: { "c@example.com": "UNSUBSCRIBED" },
+    });
+    expect(out).toContain("phone consent: is held back: another row about this person");
+  });
 });
