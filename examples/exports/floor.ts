@@ -15,7 +15,8 @@ const ofEmail = new Set(
 
 /** The channels that a cell refuses as a whole, in any case, and with `_` and `-` as spaces; of tags in quotation marks, also in brackets, by any. */
 export function refusedIn(cell: string): readonly Channel[] {
-  const tags = /^[[({]?\s*".*"\s*[\])}]?$/s.test(cell) ? partsOf(cell) : [cell];
+  const text = cell.replaceAll("’", "'");
+  const tags = /^[[({]?\s*".*"\s*[\])}]?$/s.test(text) ? partsOf(text) : [text];
   const tagWords = tags.filter((tag) => tag.length <= 30).map((tag) => wordOf(tag.replace(/[\s_-]+/g, " ")));
   if (tagWords.some((word) => refusals.has(word))) return channels;
   return tagWords.some((word) => ofEmail.has(word)) ? ["email"] : [];

@@ -35,6 +35,7 @@ describe("A cell that is one of the exact words of refusal holds the person back
     " DO NOT CONTACT ",
     "Do not email",
     "don't contact",
+    "Don’t contact",
     "complained",
     "bounced",
     "blacklisted",
