@@ -55,6 +55,12 @@ export class ColumnCells {
     return [...this.words.keys()].filter((word) => word !== "" && word !== anyDate);
   }
 
+  /** Whether they are one or two words that people share: "ja" and "nein", 1 and 0. */
+  get areFlags(): boolean {
+    const words = this.#own.length;
+    return words > 0 && words <= 2 && this.#filled > words;
+  }
+
   /** The words of a list of codes, if the cells are lists, and how many rows have each. */
   get parts(): ReadonlyMap<string, number> {
     const words = this.#own.length;

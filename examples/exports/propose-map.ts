@@ -92,8 +92,10 @@ export function doubtfulColumns(
     if (!isData || own === undefined || own.isBlank) return [];
     const known = knownRule(heading, vendor);
     const isConsent = typeof known === "object" || isFlag(known);
-    const isSure = !isConsent && !isOfOwnWords(heading);
-    if (known && isSure && (isFieldOf(known, own) || ruleOfVendor(vendor, heading))) return [];
+    const isOfVendor = ruleOfVendor(vendor, heading) !== undefined;
+    const areFlags = known === "property" && !isOfVendor && own.areFlags;
+    const isSure = !isConsent && !isOfOwnWords(heading) && !areFlags;
+    if (known && isSure && (isFieldOf(known, own) || isOfVendor)) return [];
     const isState = isConsent || looksLikeState(heading, own);
     return isState || own.words.has(anyDate) ? [{ index, name, isState }] : [];
   });
