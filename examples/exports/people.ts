@@ -40,6 +40,8 @@ export class People {
   readonly #refusedNumbers = new WordsByKey();
   /** The last row with a plain refusal about each name. */
   readonly #refusing = new Map<string, RefusingRow>();
+  /** The addresses and numbers of more than one row. */
+  readonly #inSeveralRows = new Set<string>();
   /** The refusals that were known when a report was written, by the hash of the address, number or id. */
   readonly #earlier = new WordsByKey();
 
@@ -50,6 +52,8 @@ export class People {
     const { email, phone } = row.person;
     const words = this.#withEarlier(row);
     const person = email ?? phone;
+    for (const name of [email, phone])
+      if (name !== undefined && this.#known.has(name)) this.#inSeveralRows.add(name);
     if (email !== undefined) this.#known.join(email, words);
     if (phone !== undefined) {
       // The number has a consent of its own: another address may have the same number, and did not give this opt-in.
@@ -168,6 +172,12 @@ export class People {
     return row.person.email === undefined ? !row.cells.has("email") : this.ownerOfPhone(row) === undefined;
   }
 
+  /** The name of a row's person, if another row may be about the same one. */
+  sharedPersonOf({ person: { email = "", phone = "" } }: ReadRow): string | undefined {
+    const isShared = this.#inSeveralRows.has(email) || this.#inSeveralRows.has(phone);
+    return isShared ? email || (this.#ownerOfPhone.get(phone) ?? phone) : undefined;
+  }
+
   /** What all rows say of the person of a row, and the row itself. */
   wordsOf(row: ReadRow): Words {
     const { email, phone = "" } = row.person;
@@ -178,6 +188,22 @@ export class People {
     const others = { ...ofPerson, phone: ofPerson.phone === 1 ? 0 : ofPerson.phone };
     const optIn = { ...noWords, phone: isOptedIn ? 1 : 0 };
     return [others, ofNumber, optIn].reduce(joined, { ...row.words });
+  }
+}
+
+/** Counts people: one of several rows counts once. */
+export class PeopleCount {
+  #ofOneRow = 0;
+  readonly #others = new Set<string>();
+
+  /** Counts a row by its `sharedPersonOf`. */
+  add(person: string | undefined): void {
+    if (person === undefined) this.#ofOneRow += 1;
+    else this.#others.add(person);
+  }
+
+  get size(): number {
+    return this.#ofOneRow + this.#others.size;
   }
 }
 

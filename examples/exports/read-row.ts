@@ -9,12 +9,6 @@ import { comparableEmail, endOf, idIn, isWholeAddress, namesIn } from "./identif
 import { mayRefuse, meaningsIn, readWords, type RowWords } from "./row-words.ts";
 import { isBlank, isMoment, wordOf } from "./words.ts";
 
-/** A cell and its column. */
-export interface ColumnCell {
-  readonly column: Column;
-  readonly text: string;
-}
-
 /** An unexpected change, which does not hold the row back. */
 export interface Note {
   /** Without values, so that equal remarks can be counted. */
@@ -28,7 +22,7 @@ interface RowFields {
   /** Without consent. */
   contact: Contact;
   /** The cell of each field. */
-  readonly cells: Map<ContactField, ColumnCell>;
+  readonly cells: Map<ContactField, { readonly column: Column; readonly text: string }>;
   readonly issues: RowIssue[];
   readonly notes: Note[];
 }
@@ -42,7 +36,7 @@ export interface ReadRow extends Readonly<RowFields>, RowWords {
   /** The row's external id, further addresses and numbers, and the end of a number that is not sent. */
   readonly others: readonly string[];
   /** The address and the number by which the row knows its person, in the form for comparisons. */
-  readonly person: { readonly email?: string; readonly phone?: string };
+  readonly person: { readonly email?: string | undefined; readonly phone?: string | undefined };
   /** Whether the row holds a refusal, and cannot be sent to anybody. */
   readonly isUnnamedRefusal: boolean;
 }
@@ -80,11 +74,8 @@ function namesOf(plan: FilePlan, row: CsvRow, { cells, contact }: RowFields): Se
 }
 
 function personIn({ contact: { email, phone } }: RowFields, { shapeIssue }: CsvRow): ReadRow["person"] {
-  if (shapeIssue) return {};
-  return {
-    ...(email !== undefined && isWholeAddress(email) ? { email: comparableEmail(email) } : {}),
-    ...(phone === undefined ? {} : { phone }),
-  };
+  const isWhole = email !== undefined && isWholeAddress(email);
+  return shapeIssue ? {} : { email: isWhole ? comparableEmail(email) : undefined, phone };
 }
 
 /** Whether the cell would be a refusal under any heading of the file. */

@@ -101,9 +101,7 @@ export interface ConsentCell {
 }
 
 /** A cell that is a plain refusal, in a column whose map does not name it. */
-export interface RefusingCell {
-  readonly column: Column;
-  readonly word: string;
+export interface RefusingCell extends Pick<ConsentCell, "column" | "word"> {
   readonly refused: readonly Channel[];
 }
 
@@ -140,7 +138,7 @@ export function readWords({ columns, everyone }: FilePlan, row: CsvRow): RowWord
     const word = wordOf(text ?? "");
     if (typeof use === "object") {
       const meanings = meaningsIn(use, word);
-      if (word !== "") consentCells.push({ column, word, meanings });
+      if (!isBlank(word)) consentCells.push({ column, word, meanings });
       if (meanings === undefined) hold(column, word, use.channels, "the map does not name it");
       const other = use.words.get(anyOther);
       if (other && meanings?.includes(other)) for (const channel of use.channels) raise(channel, unnamed);

@@ -12,7 +12,7 @@ import { Questions } from "./questions.ts";
 import { Report } from "./report.ts";
 import { checkAll } from "./rows-to-send.ts";
 import { checkList, type ImportService, openService } from "./service.ts";
-import { type FileSurvey, type Survey, surveyFiles } from "./survey.ts";
+import { type Survey, surveyFiles } from "./survey.ts";
 
 /** The inputs of the importer from its process. Questions are asked if input and output are a terminal. */
 export interface ImporterSurroundings
@@ -61,9 +61,10 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
   say(output, ...unnamed, ...totalLines(survey, service, options.listId));
   if (options.isDryRun) await failed.end(output, { isComplete: true, people: survey.people });
   else {
-    const valid = sumOf(survey, (file) => file.valid);
+    const { people, optOuts } = survey.toSend;
+    const others = optOuts === 0 ? "" : `, and the opt-outs of ${counted(optOuts, "row")} held back`;
     const asks = options.isConfirmed ? undefined : questions;
-    if ((await asks?.confirm(`Import ${counted(valid, "row")}?`)) === false) {
+    if ((await asks?.confirm(`Import ${counted(people.size, "person", "people")}${others}?`)) === false) {
       say(output, "Nothing was sent.");
       return 2;
     }
@@ -74,15 +75,11 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
   return failed.count === 0 && unnamed.length === 0 ? 0 : 1;
 }
 
-const sumOf = ({ files }: Survey, count: (file: FileSurvey) => number) =>
-  files.reduce((sum, file) => sum + count(file), 0);
-
 function totalLines(survey: Survey, service: ImportService, listId: string | undefined): string[] {
-  const valid = sumOf(survey, (file) => file.valid);
-  const unstated = sumOf(survey, (file) => file.unstated);
+  const { rows, unstated, optOuts } = survey.toSend;
   const { rateLimiter } = service.audience;
   const durationOf = (priority: number) =>
-    rateLimiter ? ` in about ${formatDuration(rateLimiter.estimateMs(valid, { priority }))}` : "";
+    rateLimiter ? ` in about ${formatDuration(rateLimiter.estimateMs(rows + optOuts, { priority }))}` : "";
   const orSooner = durationOf(0) === durationOf(9) ? "" : ` (with --reserve 0${durationOf(0)})`;
   const ofUnstated = [
     `  ${counted(unstated, "row leaves", "rows leave")} out a consent that the files do not have: a new contact becomes NON_SUBSCRIBED, and`,
@@ -91,7 +88,8 @@ function totalLines(survey: Survey, service: ImportService, listId: string | und
   return [
     `Over all files: ${counted(survey.people.size, "person", "people")} in ${counted(survey.rows, "row")}.`,
     ...(unstated === 0 ? [] : ofUnstated),
-    `${inFull(valid)} of ${counted(survey.rows, "row")} can be imported${durationOf(9)}${orSooner}.`,
+    `${inFull(rows)} of ${counted(survey.rows, "row")} can be imported${durationOf(9)}${orSooner}.`,
+    ...(optOuts === 0 ? [] : [`Of ${counted(optOuts, "row")} held back the opt-outs are sent.`]),
     `Into ${listId === undefined ? "the audience" : `the list ${listId}`}: ${service.description}.`,
   ];
 }

@@ -4,6 +4,7 @@ import { quotedWord } from "../exports/contact-values.ts";
 import { type Channel, channels, optIns } from "../exports/contact.ts";
 import { reasonHeading } from "../exports/csv-file.ts";
 import { type Column, type ConsentUse, type FilePlan, shownHeading } from "../exports/file-plan.ts";
+import type { PeopleCount } from "../exports/people.ts";
 import type { DoubtfulColumn } from "../exports/propose-map.ts";
 import { anyDate } from "../exports/words.ts";
 import type { ImporterArguments } from "./arguments.ts";
@@ -43,19 +44,17 @@ export function planLines(survey: FileSurvey): string[] {
   ];
 }
 
-function subscribedLines({ size }: ReadonlySet<string>, by: string, columns: readonly DoubtfulColumn[]) {
+function subscribedLines({ size }: PeopleCount, by: string, columns: readonly DoubtfulColumn[]) {
   const names = columns.map(({ name }) => JSON.stringify(printable(name)));
   const although = `, although ${shortened(names, 12).join(", ")} may say something of a consent, and the map takes it for data`;
   const line = `  ${counted(size, "person becomes", "people become")} SUBSCRIBED${by}${names.length === 0 ? "" : although}.`;
   return size === 0 ? [] : [line];
 }
 
-function describeCounts({ "held back": held = 0, unstated = 0, ...counts }: ConsentCounts): string {
-  return [
-    ...optIns.map((optIn) => `${inFull(counts[optIn] ?? 0)} ${optIn}`),
-    `${inFull(unstated)} unstated`,
-    ...(held === 0 ? [] : [`${inFull(held)} held back`]),
-  ].join(", ");
+function describeCounts(counts: ConsentCounts): string {
+  const held = counts["held back"] === undefined ? [] : (["held back"] as const);
+  const kinds = [...optIns, "unstated", ...held] as const;
+  return kinds.map((kind) => `${inFull(counts[kind]?.size ?? 0)} ${kind}`).join(", ");
 }
 
 type WordCounts = ReadonlyMap<string, WordCount>;
@@ -81,20 +80,23 @@ function describeUse(column: Column, plan: FilePlan, words: WordCounts = new Map
 function describeWords(use: ConsentUse, words: WordCounts): string {
   const named = Array.from(
     words,
-    ([word, count]) => `${quotedWord(word)} → ${describeMeaning(use, count)} (${inFull(count.rows)})`,
+    ([word, count]) =>
+      `${quotedWord(word)} → ${describeMeaning(use, word, count)} (${inFull(count.people.size)})`,
   );
   return shortened(named, 20).join(", ") || "blank";
 }
 
-function describeMeaning({ channels: own }: ConsentUse, { meanings }: WordCount): string {
+function describeMeaning({ channels: own }: ConsentUse, word: string, { meanings }: WordCount): string {
   if (meanings === undefined) return "held back, as the map does not name it";
   const all = meanings.flatMap((each) => Object.entries(each));
   const shown = new Set(all.map(([, meaning]) => meaning));
   const name = (meaning: string) =>
     meaning === "none" ? "says nothing" : meaning === "hold" ? "held back" : meaning;
   const named = channels.filter((channel) => all.some(([each]) => each === channel));
-  if (named.length === 0 || (shown.size < 2 && String(named) === String(own)))
-    return name([...shown][0] ?? "none");
+  // The days are sent as a custom property.
+  const leftOut = word === anyDate ? "says nothing" : "says nothing, left out";
+  if (all.every(([, meaning]) => meaning === "none")) return leftOut;
+  if (shown.size < 2 && String(named) === String(own)) return name([...shown][0]!);
   return all.map(([channel, meaning = "none"]) => `${channel} ${name(meaning)}`).join(" and ");
 }
 
@@ -104,10 +106,9 @@ export function unnamedLines({ plan, words, mapPath }: FileSurvey): string[] {
     const all = [...(words.get(column.index) ?? [])];
     const unnamed = all.filter(([, { meanings }]) => meanings === undefined);
     if (unnamed.length === 0) return [];
-    const rows = unnamed.reduce((sum, [, count]) => sum + count.rows, 0);
     const lines = unnamed.map(([word]) => `${JSON.stringify(word)}: "hold"`);
     return [
-      `${counted(rows, "row is", "rows are")} held back, as ${mapPath} does not name a word of ${JSON.stringify(column.name)}. Add to its "words",`,
+      `Rows are held back, as ${mapPath} does not name a word of ${JSON.stringify(column.name)}. Add to its "words",`,
       "with SUBSCRIBED, NON_SUBSCRIBED, UNSUBSCRIBED or none instead of hold, if you know it:",
       `  ${printable(shortened(lines, 200).join(", "))}`,
     ];

@@ -14,6 +14,8 @@ import type { FileSurvey, Survey } from "./survey.ts";
 export interface RowToSend {
   readonly file: FileSurvey;
   readonly row: ReadRow;
+  /** Its person, if another row may be about the same one. */
+  readonly person: string | undefined;
   readonly contact: Contact;
   /** The reasons not to send the row. */
   readonly issues: readonly RowIssue[];
@@ -41,7 +43,7 @@ export async function checkAll(
 ): Promise<void> {
   for await (const row of rowsToSend(survey, options)) {
     signal.throwIfAborted();
-    row.file.check(row);
+    row.file.check(row, survey.toSend);
     if (row.issues.length > 0) await failed.add(row, reasonIn(row));
   }
 }
@@ -72,6 +74,7 @@ function rowToSend(
   const remark = '--consent SUBSCRIBED does not answer a word about the person that the map has only as "*"';
   return {
     row,
+    person: people.sharedPersonOf(row),
     contact,
     issues: firstOfEachField([...issues, ...held, ...(listId === undefined ? [] : listIssues(contact))]),
     refusals: isNamed ? refusalsOf(contact, row, words) : undefined,

@@ -1,25 +1,20 @@
-import type { ChannelMeanings } from "../exports/column-map.ts";
 import { type Channel, channels, type OptIn } from "../exports/contact.ts";
 import { type FilePlan, planFile } from "../exports/file-plan.ts";
-import { People } from "../exports/people.ts";
+import { People, PeopleCount } from "../exports/people.ts";
 import { type DoubtfulColumn, doubtfulColumns } from "../exports/propose-map.ts";
 import { type ReadRow, readRow } from "../exports/read-row.ts";
-import { joined, noWords, valueOf } from "../exports/row-words.ts";
-import { anyDate, isBlank, isMoment } from "../exports/words.ts";
+import { type ConsentCell, joined, noWords, valueOf } from "../exports/row-words.ts";
+import { anyDate, isMoment } from "../exports/words.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import type { MappedFile } from "./maps.ts";
 import { Groups, placeOf, readRefusals } from "./report.ts";
 import type { RowToSend } from "./rows-to-send.ts";
 
-/** A word of a column of consent: its meanings, and how many rows have it. */
-export interface WordCount {
-  /** Undefined for a word that the map does not name. */
-  readonly meanings: readonly ChannelMeanings[] | undefined;
-  readonly rows: number;
-}
+/** A word of a column of consent, and how many people have it. Without meanings it is one that the map does not name. */
+export type WordCount = Pick<ConsentCell, "meanings"> & { readonly people: PeopleCount };
 
-/** The number of rows with each consent of a channel; `unstated` rows have none. */
-export type ConsentCounts = Partial<Record<OptIn | "unstated" | "held back", number>>;
+/** The people with each consent of a channel; `unstated` people have none. */
+export type ConsentCounts = Partial<Record<OptIn | "unstated" | "held back", PeopleCount>>;
 
 /** The survey of one file, and what would be sent of it. */
 export class FileSurvey {
@@ -28,10 +23,6 @@ export class FileSurvey {
   /** The columns that are taken for data, and that may be about a consent. */
   readonly doubtful: readonly DoubtfulColumn[];
   rows = 0;
-  /** The number of rows that can be sent. */
-  valid = 0;
-  /** Those of them that leave a consent to the service. */
-  unstated = 0;
   /** Whether it says anything of a consent, or is the report of a file that does. */
   hasConsents = false;
   /** The words of each column of consent. */
@@ -42,9 +33,9 @@ export class FileSurvey {
   /** Remarks on many rows, each once. */
   readonly remarks = new Groups();
   /** Who becomes SUBSCRIBED only by `--consent SUBSCRIBED`. */
-  readonly onlyMeant = new Set<string>();
+  readonly onlyMeant = new PeopleCount();
   /** Who becomes SUBSCRIBED, and has a cell in a column that looks like a state and is taken for data. */
-  readonly inSpite = new Set<string>();
+  readonly inSpite = new PeopleCount();
 
   constructor({ file, map, mapPath, cells }: MappedFile) {
     this.plan = planFile(file, map);
@@ -56,39 +47,53 @@ export class FileSurvey {
   read(row: ReadRow): void {
     this.rows += 1;
     if (row.isUnnamedRefusal) this.unnamed.push(row);
+  }
+
+  /** Counts a row as it would be sent, here and over all files. */
+  check({ contact, person, issues, refusals, notes, isOnlyMeant, row }: RowToSend, all: ToSend): void {
+    for (const { remark } of notes) this.remarks.add(remark, placeOf(row));
     if (row.words.email >= 1 || row.words.phone >= 1) this.hasConsents = true;
     for (const { column, word, meanings } of row.consentCells) {
-      if (isBlank(word)) continue;
       // A word that the map does not name, or holds back, may be one.
       if (meanings?.every((each) => Object.values(each).every((meaning) => meaning === "none")) !== true)
         this.hasConsents = true;
       const own = this.words.get(column.index) ?? new Map<string, WordCount>();
-      this.words.set(column.index, own);
       const shown = isMoment(word) ? anyDate : word;
-      own.set(shown, { meanings, rows: (own.get(shown)?.rows ?? 0) + 1 });
+      const known = own.get(shown) ?? { meanings, people: new PeopleCount() };
+      known.people.add(person);
+      this.words.set(column.index, own.set(shown, known));
     }
-  }
-
-  /** Counts a row as it would be sent. */
-  check({ contact, issues, notes, isOnlyMeant, row }: RowToSend): void {
-    for (const { remark } of notes) this.remarks.add(remark, placeOf(row));
     for (const channel of channels) {
       // A refusal is sent also without the number that it is about.
       const state = contact[`${channel}_opt_in`];
-      if (state === undefined && !row.cells.has(channel)) continue;
-      const kind = issues.length > 0 ? "held back" : (state ?? "unstated");
-      this.consents[channel][kind] = (this.consents[channel][kind] ?? 0) + 1;
+      const isSent = issues.length === 0;
+      if (state === undefined && !(isSent ? contact[channel] : row.cells.has(channel))) continue;
+      const kind = isSent ? (state ?? "unstated") : "held back";
+      (this.consents[channel][kind] ??= new PeopleCount()).add(person);
     }
-    if (issues.length > 0) return;
-    this.valid += 1;
-    if (channels.some((each) => contact[each] !== undefined && !contact[`${each}_opt_in`]))
-      this.unstated += 1;
-    const name = contact.email ?? contact.phone ?? "";
+    if (issues.length > 0) {
+      if (refusals) all.optOuts += 1;
+      return;
+    }
+    all.rows += 1;
+    all.people.add(person);
+    if (channels.some((each) => contact[each] !== undefined && !contact[`${each}_opt_in`])) all.unstated += 1;
     const isSubscribed = [contact.email_opt_in, contact.phone_opt_in].includes("SUBSCRIBED");
     const hasState = ({ index, isState }: DoubtfulColumn) => isState && row.source.cell(index) !== undefined;
-    if (isOnlyMeant) this.onlyMeant.add(name);
-    else if (isSubscribed && this.doubtful.some(hasState)) this.inSpite.add(name);
+    if (isOnlyMeant) this.onlyMeant.add(person);
+    else if (isSubscribed && this.doubtful.some(hasState)) this.inSpite.add(person);
   }
+}
+
+/** What would be sent of all files. */
+class ToSend {
+  /** The rows that can be sent. */
+  rows = 0;
+  readonly people = new PeopleCount();
+  /** Those rows that leave a consent to the service. */
+  unstated = 0;
+  /** The other rows whose opt-outs are sent. */
+  optOuts = 0;
 }
 
 /** The survey of all files, read before anything is sent. It keeps only the consents of the rows. */
@@ -96,6 +101,7 @@ export interface Survey {
   readonly files: readonly FileSurvey[];
   readonly people: People;
   readonly rows: number;
+  readonly toSend: ToSend;
 }
 
 /** Reads the files to their end. */
@@ -124,7 +130,7 @@ export async function surveyFiles(
   for (const [index, survey] of files.entries())
     survey.unnamed =
       mapped[index]!.map.unnamed === "ignore" ? [] : survey.unnamed.filter((row) => !people.hasOneOf(row));
-  return { files, people, rows: files.reduce((sum, { rows }) => sum + rows, 0) };
+  return { files, people, rows: files.reduce((sum, { rows }) => sum + rows, 0), toSend: new ToSend() };
 }
 
 /**

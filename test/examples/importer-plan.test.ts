@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  csv,
   imported,
   importedFiles,
   emailConsents,
@@ -13,6 +14,7 @@ import {
   service,
   stopped,
   table,
+  temporaryFolder,
 } from "./importer-fixture.ts";
 
 describe("The plan", () => {
@@ -49,7 +51,7 @@ describe("The plan", () => {
 1 row will not be imported:
  email consent: 1
   ${path}, row 4: email consent: is held back: status: "paused": the map does not name it
-1 row is held back, as ${path}.map.json does not name a word of "status". Add to its "words",
+Rows are held back, as ${path}.map.json does not name a word of "status". Add to its "words",
 `);
   });
 
@@ -73,6 +75,62 @@ describe("The plan", () => {
     expect(bodies.filter(({ phone_opt_in }) => phone_opt_in === "UNSUBSCRIBED")).toHaveLength(3);
     expect(out).toContain("Phone consent: 0 SUBSCRIBED, 0 NON_SUBSCRIBED, 3 UNSUBSCRIBED, 0 unstated");
     expect(out).toContain('"no" → phone UNSUBSCRIBED (2), "all" → UNSUBSCRIBED (1)');
+  });
+
+  it("counts people: one in several rows and files counts once, for each word and consent, and in the question", async () => {
+    service();
+    const lines = [
+      "email,N",
+      "ada@example.com,yes",
+      "ADA@example.com,yes",
+      "ada@example.com,ja",
+      "bo@example.com,yes",
+    ];
+    const folder = await temporaryFolder();
+    const files = [await csv(folder, "one.csv", ...lines), await csv(folder, "two.csv", ...lines)];
+    const words = { yes: "SUBSCRIBED", ja: "SUBSCRIBED" } as const;
+    for (const file of files) await mapOf(file, { email: "email", N: { consent: "email", words } });
+
+    const { out } = await runOnTerminal(files, ["n"]);
+
+    expect(out.match(/"yes" → SUBSCRIBED \(2\), "ja" → SUBSCRIBED \(1\)/g)).toHaveLength(2);
+    expect(out.match(/E-mail consent: 2 SUBSCRIBED/g)).toHaveLength(2);
+    expect(out).toContain("8 of 8 rows can be imported");
+    expect(out).toContain("Import 2 people? (y/N)");
+  });
+
+  it("counts no phone consent of numbers that are not sent", async () => {
+    const lines = ["email,N,tel", "a@example.com,yes,call me", "b@example.com,yes,079 123 45 67"];
+    const columns = { email: "email", N: newsletter, tel: "phone" } as const;
+
+    const { out } = await imported([...lines, "c@example.com,yes,+41791234567"], columns);
+
+    expect(out).toContain("Phone consent: 0 SUBSCRIBED, 0 NON_SUBSCRIBED, 0 UNSUBSCRIBED, 1 unstated\n");
+  });
+
+  it("tells the opt-outs that are sent of rows held back, and so does the question", async () => {
+    const mock = service();
+    const path = await table("email,N", "ada@example.com,no", "ADA@example.com,wait", "bo@example.com,wait");
+    const words = { no: "UNSUBSCRIBED", wait: "hold" } as const;
+    await mapOf(path, { email: "email", N: { consent: "email", words } });
+
+    const { out } = await runOnTerminal([path], ["y"]);
+
+    expect(out).toContain("Of 2 rows held back the opt-outs are sent.\n");
+    expect(out).toContain("Import 0 people, and the opt-outs of 2 rows held back? (y/N)");
+    expect(out).toContain("Of 2 rows the opt-outs alone were sent.");
+    expect(mock.requests).toHaveLength(2);
+  });
+
+  it("names the cells of a consent that say nothing as left out, but for days, which are sent", async () => {
+    const words = { web: "none", "<date>": "none", yes: "SUBSCRIBED" } as const;
+    const lines = ["email,N", "a@example.com,web", "b@example.com,2026-01-02", "c@example.com,yes"];
+
+    const { out } = await imported(lines, { email: "email", N: { consent: "email", words } });
+
+    expect(out).toContain(
+      '"web" → says nothing, left out (1), "<date>" → says nothing (1), "yes" → SUBSCRIBED (1); the days are the custom property n',
+    );
   });
 
   it("is printed before the first call, and equals that of the dry run", async () => {
@@ -178,7 +236,7 @@ describe("People who become SUBSCRIBED by no word that the map names so", () => 
     for (const { out } of [dry, denied, alone, confirmed, onTerminal]) expect(out).toContain(line);
     const codes = [dry, denied, alone, confirmed, onTerminal].map(({ code }) => code);
     expect(codes).toEqual([0, 2, 0, 0, 0]);
-    expect(denied.out).toContain("Import 3 rows? (y/N)");
+    expect(denied.out).toContain("Import 3 people? (y/N)");
     expect(onTerminal.out).not.toContain("(y/N)");
     expect(Object.values(emailConsents(mock))).toEqual(["SUBSCRIBED", "SUBSCRIBED", "SUBSCRIBED"]);
     expect(mock.requests).toHaveLength(9);
@@ -243,6 +301,27 @@ describe("People who become SUBSCRIBED by no word that the map names so", () => 
     expect(out).toContain(`although "${own}" may say something of a consent`);
   });
 
+  it.each([
+    ["Website", "ja", "nein"],
+    ["Title", "1", "0"],
+    ["Id", "aktiv", "gesperrt"],
+    ["Company", "x", ""],
+  ])(
+    "are so too in spite of flags under a plain name of data, which is no question: %s",
+    async (name, one, other) => {
+      const rows = [one, other, one, other].map((cell, row) => `p${row}@example.com,${cell}`);
+      service();
+      const path = await table(`Email,${name}`, ...rows);
+
+      const { code, out } = await runAlone([path, "--consent", "SUBSCRIBED"]);
+
+      expect(code).toBe(0);
+      expect(out).toContain(
+        `4 people become SUBSCRIBED only by --consent SUBSCRIBED, although "${name}" may say`,
+      );
+    },
+  );
+
   it("are not so beside a column of its field", async () => {
     const file = [
       "Email,N,Ort,Login",
@@ -288,7 +367,7 @@ describe("Told before the import, with another exit code than 0", () => {
     const { code, out } = await runOnTerminal([path], ["y"]);
 
     expect(code).toBe(1);
-    const before = out.slice(0, out.indexOf("Import 1 row?"));
+    const before = out.slice(0, out.indexOf("Import 1 person?"));
     expect(before).toContain("1 row will not be imported:");
     expect(before).toContain(told);
   });

@@ -369,7 +369,7 @@ describe("On a terminal", () => {
 
     expect(code).toBe(0);
     expect(out).toContain('"active": 2 rows');
-    expect(out).toContain("Import 3 rows");
+    expect(out).toContain("Import 3 people?");
     expect(await mapIn(path)).toEqual({
       version: 1,
       columns: {
@@ -543,7 +543,7 @@ describe("A file with its map", () => {
     );
 
     expect(code).toBe(1);
-    expect(out).toContain("1 row is held back, as");
+    expect(out).toContain("Rows are held back, as");
     expect(bodies).toEqual([
       { email: "a@example.com", email_opt_in: "UNSUBSCRIBED" },
       { email: "b@example.com", email_opt_in: "SUBSCRIBED", phone_opt_in: "UNSUBSCRIBED" },
