@@ -6,7 +6,7 @@ import { counted, inFull } from "../console/counted.ts";
 import { InputError } from "../console/program.ts";
 import { type Output, say } from "../console/terminal.ts";
 import { printable } from "../console/text-width.ts";
-import { distinct, openCsv, reasonHeading } from "../exports/csv-file.ts";
+import { type CsvFile, distinct, openCsv, reasonHeading } from "../exports/csv-file.ts";
 import { csvLine } from "../exports/csv-format.ts";
 import type { People } from "../exports/people.ts";
 import type { ReadRow } from "../exports/read-row.ts";
@@ -173,13 +173,18 @@ const refusalsSchema = z.strictObject({
 
 type Refusals = z.output<typeof refusalsSchema>;
 
-/** The refusals that a report has beside it; undefined if the file is no report. */
-export async function readRefusals(report: string): Promise<Refusals | undefined> {
+/** The refusals that a report has beside it, and must have; undefined if the file is no report. */
+export async function readRefusals({ path: report, headings }: CsvFile): Promise<Refusals | undefined> {
   const path = refusalsPathOf(report);
   try {
     return refusalsSchema.parse(JSON.parse(await readFile(path, "utf8")));
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
-    throw new InputError(`${path} cannot be read. Write the report again.`, { cause });
+    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    if (isMissing && !headings.includes(reasonHeading)) return undefined;
+    const remedy = isMissing
+      ? `is missing. ${report} is a report, and that file holds who has refused. Put it there under this name, or delete the ` +
+        `column ${JSON.stringify(reasonHeading)} and import the file together with the original one`
+      : "cannot be read. Write the report again";
+    throw new InputError(`${path} ${remedy}. Nothing was sent.`, { cause });
   }
 }

@@ -112,7 +112,7 @@ export async function surveyFiles(
   const people = new People();
   const files = mapped.map((file) => new FileSurvey(file));
   for (const survey of files) {
-    const earlier = await readRefusals(survey.plan.file.path);
+    const earlier = await readRefusals(survey.plan.file);
     survey.hasConsents = earlier?.hasConsents ?? false;
     people.addEarlier(earlier?.people ?? {});
   }

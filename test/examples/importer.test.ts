@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RateLimiter } from "audience-sdk";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -181,6 +181,31 @@ describe("--report", () => {
       "fay@example.com": "SUBSCRIBED",
       "eve@example.com": "UNSUBSCRIBED",
     });
+  });
+
+  it("is not imported without the file beside it that holds who has refused, unless its reasons are taken out", async () => {
+    const mock = service();
+    const one = await csv(
+      "one.csv",
+      "email,email_opt_in",
+      "ada@@example.com,SUBSCRIBED",
+      "ada@example.com,UNSUBSCRIBED",
+    );
+    await run([one, "--report", join(folder, "failed")]);
+    const text = (await readFile(join(folder, "failed/one.csv"), "utf8")).replace("@@", "@");
+    const alone = await csv("alone.csv", text);
+    const requests = mock.requests.length;
+
+    const { code, err } = await run([alone]);
+
+    expect({ code, requests: mock.requests.length }).toEqual({ code: 2, requests });
+    expect(err).toContain(`${alone}.refused.json is missing. ${alone} is a report`);
+    await writeFile(`${alone}.refused.json`, await readFile(join(folder, "failed/one.csv.refused.json")));
+    expect((await run([alone])).code).toBe(0);
+    await rm(`${alone}.refused.json`);
+    await writeFile(alone, text.replace(/,import: reason|,"?email: .*/g, ""));
+    expect((await run([alone, one])).code).toBe(1);
+    expect(emailConsents(mock)).toEqual({ "ada@example.com": "UNSUBSCRIBED" });
   });
 
   const needed = { code: 2, err: expect.stringContaining("has no consent. State it") as string };
