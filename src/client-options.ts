@@ -82,6 +82,8 @@ function problemOfBaseUrl(baseUrl: string): string | undefined {
     return "must begin with https:// and name a host, as https://example.com does";
   if (url.username !== "" || url.password !== "" || /[?#]/.test(baseUrl))
     return "must not hold a user name, a password, a query or a fragment";
+  if (!showsHost(baseUrl, url.hostname))
+    return `leads to the host ${url.hostname}, and shows another one: write the host that you mean`;
   if (/\/(api\/v1|v2)(\/|$)/i.test(url.pathname))
     return "already holds /api/v1 or /v2, which each call adds: remove it";
   return undefined;
@@ -94,6 +96,18 @@ function parseUrl(text: string): URL | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether the host of a base URL is written as it is, but for case, the form of an IPv6 address, and letters of `xn--`. */
+function showsHost(baseUrl: string, hostname: string): boolean {
+  if (hostname.startsWith("[")) return true;
+  const afterScheme = baseUrl.trim().replace(/^https?:[/\\]+/i, "");
+  const shownHost = afterScheme.replace(/(:\d*)?([/\\].*)?$/s, "");
+  const shownLabels = shownHost.toLowerCase().split(".");
+  const labels = hostname.split(".");
+  const isShown = (label: string, shown = "") =>
+    label === shown || (label.startsWith("xn--") && /^[\p{L}\p{M}\p{Nd}-]+$/u.test(shown));
+  return labels.length === shownLabels.length && labels.every((label, at) => isShown(label, shownLabels[at]));
 }
 
 /** Whether an accepted base URL sends the key to another machine unencrypted. A refused base URL is no text. */

@@ -40,7 +40,12 @@ describe("A base URL", () => {
     [" https://api.example.com\n", "https://api.example.com/api/v1/customer/c-1"],
     // As a URL parser reads it, so that no host is another one for the connection.
     ["https://api.example.com\\@evil.example", "https://api.example.com/@evil.example/api/v1/customer/c-1"],
-    ["https://[2001:db8::1]", "https://[2001:db8::1]/api/v1/customer/c-1"],
+    ["https:///API.Example.com:443\\x", "https://api.example.com/x/api/v1/customer/c-1"],
+    [
+      "https://B\u00dcCHER.XN--BCHER-KVA.example.",
+      "https://xn--bcher-kva.xn--bcher-kva.example./api/v1/customer/c-1",
+    ],
+    ["https://[2001:DB8:0::1]:8443", "https://[2001:db8::1]:8443/api/v1/customer/c-1"],
     ["http://localhost:3000", "http://localhost:3000/api/v1/customer/c-1"],
     ["http://127.0.0.1:3000", "http://127.0.0.1:3000/api/v1/customer/c-1"],
     ["http://[::1]:3000", "http://[::1]:3000/api/v1/customer/c-1"],
@@ -71,6 +76,34 @@ describe("A base URL", () => {
     expect((v2 as Error).message).toMatch(/^baseUrlV2 /);
     expect((v1 as Error).message).not.toMatch(/user:password|evil/);
   });
+
+  it.each([
+    ["https://010.0.0.1", "8.0.0.1"],
+    ["https://134744072/x", "8.8.8.8"],
+    ["https://0x08080808:8443", "8.8.8.8"],
+    ["https://8.8", "8.0.0.8"],
+    ["http://0177.0.0.1", "127.0.0.1"],
+    ["https://\u2460\u2461\u2466.0.0.1", "127.0.0.1"],
+    ["https://exam\u00adple.com", "example.com"],
+    ["https://exam\u200bple.com", "example.com"],
+    ["https://b\u00fc\u00adcher.example", "xn--bcher-kva.example"],
+    ["https://b\u00fccher.exam\u00adple", "xn--bcher-kva.example"],
+    ["https://exam\tple.com", "example.com"],
+    ["https://\uff45xample.com", "example.com"],
+    ["https://api.example%2ecom", "api.example.com"],
+  ])(
+    "whose host is not the one that it leads to is a ConfigurationError that names it: %j",
+    (baseUrl, host) => {
+      const refusal = thrownBy(() => new AudienceClient({ baseUrl, apiKey: "k" }));
+
+      expect(refusal).toBeInstanceOf(ConfigurationError);
+      expect((refusal as Error).message).toBe(
+        `baseUrl leads to the host ${host}, and shows another one: write the host that you mean.`,
+      );
+      // A URL shows what it leads to.
+      expect(() => new AudienceClient({ baseUrl: new URL(baseUrl), apiKey: "k" })).not.toThrow();
+    },
+  );
 
   it("of http: beyond loopback needs allowInsecureHttp, which allows nothing else", async () => {
     expect(await asked("http://10.0.0.1/x", { allowInsecureHttp: true })).toBe(
