@@ -151,8 +151,8 @@ export function endsRun(error: unknown, stopWhen: (error: unknown) => unknown): 
 function endsRunByDefault(error: unknown): boolean {
   if (hasCode(error, "authentication", "permission", "configuration", "closed")) return true;
   if (!isAudienceError(error) || error.code !== "not_found") return false;
-  const { operation, attempts } = error.request ?? {};
+  const { request, outcome } = error;
   // `addContact` is the only custom request whose 404 leaves its outcome open; so may an attempt before.
-  const isByRequest = operation === "v1.request" && error.outcome === "unknown" && attempts === 1;
-  return isByRequest || operation === "v1.contactGroups.addContact";
+  const isByRequest = request?.operation === "v1.request" && outcome === "unknown" && request.attempts === 1;
+  return isByRequest || request?.operation === "v1.contactGroups.addContact";
 }

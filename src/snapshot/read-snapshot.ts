@@ -18,7 +18,7 @@ import {
 } from "../schema/parse-options.ts";
 import type { Observer } from "../transport/observer.ts";
 import type { Profile } from "../v1/profile.ts";
-import { hasMethods } from "../values/predicates.ts";
+import { hasMethods, withoutPrototype } from "../values/predicates.ts";
 import { PartFile } from "./part-file.ts";
 import type { SnapshotFields } from "./snapshot-contact.ts";
 import { existingHeading, type Heading } from "./snapshot-file.ts";
@@ -105,7 +105,8 @@ export async function readSnapshot(
   if (signal?.aborted) throw new AbortError({ outcome: "not-sent", cause: signal.reason });
   const opened = client.opened();
   const { observer } = opened.settings;
-  const settings = { ...parsedOptions, client, target: targetOf(organization, opened), observer };
+  const target = targetOf(organization, opened);
+  const settings = withoutPrototype({ ...parsedOptions, client, target, observer });
   // A link stands for its target.
   const file = existsSync(givenFile) ? realpathSync(givenFile) : resolve(givenFile);
   const lockNotice = "readSnapshot waits up to 30 s for the lock of another read, which is not renewed";

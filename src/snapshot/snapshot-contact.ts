@@ -1,5 +1,5 @@
 import { type Consent, isDocumented, isRefusal, shownConsent, shownRefusals } from "../consent.ts";
-import { contactKeys, isOnePersons } from "../contact-keys.ts";
+import { contactKeys, isOnePersons, ownFields } from "../contact-keys.ts";
 import type { V1OptIn } from "../v1/contact-schema.ts";
 import type { Profile, ProfileAttributes } from "../v1/profile.ts";
 
@@ -49,7 +49,7 @@ export function showsOptIn(contact: SnapshotContact): boolean {
 
 /** What a snapshot keeps of a profile, as JSON has it. No attribute of a response is checked before. */
 export function snapshotContactOf({ id, attributes }: Profile, fields: SnapshotFields): SnapshotContact {
-  const { email, phone, email_opt_in, phone_opt_in, updated } = attributes;
+  const { email, phone, email_opt_in, phone_opt_in, updated } = ownFields(attributes);
   const shown = shownConsent(attributes);
   const suppression = shown.get("is_suppressed");
   // A documented status in another case is that status (D178); any other word stays as it came.
@@ -78,8 +78,8 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** The keys of a contact, the same for two spellings of an address. Strangers may share a phone without a digit. */
-export function snapshotKeysOf({ id, email, phone }: Partial<SnapshotContact>): string[] {
-  return contactKeys([{ contactUUID: id, email, phone }]).filter(isOnePersons);
+export function snapshotKeysOf(contact: Partial<SnapshotContact>): string[] {
+  return contactKeys([{ ...contact, contactUUID: contact.id }]).filter(isOnePersons);
 }
 
 /** A contact as a snapshot was read, and when its page was asked for. */
@@ -132,7 +132,8 @@ export function hasRefused(contact: SnapshotContact, earlier?: SnapshotContact):
 
 function refusedAddresses(contact: SnapshotContact | undefined): string[] {
   return shownRefusals(contact).flatMap((channel) => {
-    const addresses = contactKeys([{ email: contact?.email, phone: contact?.phone }]);
+    const { email, phone } = ownFields(contact);
+    const addresses = contactKeys([{ email, phone }]);
     const ofChannel = addresses.filter((key) => channel === "is_suppressed" || key.startsWith(`${channel}:`));
     return ["", ...ofChannel].map((address) => `${channel} ${address}`);
   });

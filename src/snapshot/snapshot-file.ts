@@ -7,6 +7,7 @@ import { refusalOf } from "../files/lock.ts";
 import { type Line, openRegular, type RegularFile } from "../files/regular-file.ts";
 import { targetSchema } from "../organization.ts";
 import { firstIndex } from "../values/binary-search.ts";
+import { withoutPrototype } from "../values/predicates.ts";
 import { snapshotKeysOf, type ReadContact, showsOptIn, type SnapshotContact } from "./snapshot-contact.ts";
 
 /** The first line of a read that is under way. */
@@ -150,9 +151,10 @@ export async function existingHeading(path: string): Promise<FinishedHeading | u
 }
 
 /** The value of a snapshot's line; undefined if it is no JSON of this form. */
-export function parseLine<Value>(schema: z.ZodType<Value>, text: string): Value | undefined {
+export function parseLine<Value extends object>(schema: z.ZodType<Value>, text: string): Value | undefined {
   try {
-    return schema.safeParse(JSON.parse(text)).data;
+    const parsed = schema.safeParse(withoutPrototype(JSON.parse(text) as object));
+    return parsed.success ? withoutPrototype(parsed.data) : undefined;
   } catch {
     return undefined;
   }

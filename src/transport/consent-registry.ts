@@ -1,5 +1,6 @@
 import type { ConsentWrite } from "../consent.ts";
 import { isOnePersons } from "../contact-keys.ts";
+import { withoutPrototype } from "../values/predicates.ts";
 import { untilAborted } from "./abort-signal.ts";
 import type { FamilyIdentity } from "./api-key.ts";
 import type { ConsentListener, PreparedCall, Send } from "./call.ts";
@@ -73,6 +74,6 @@ export function appliedConsent(
   if (!fromResponse) return consents;
   return consents.map(({ contacts, consent }) => ({
     contacts: [...new Set([...contacts, ...fromResponse.contacts.filter(isOnePersons)])],
-    consent: fromResponse.consent ?? consent,
+    consent: withoutPrototype(fromResponse).consent ?? consent,
   }));
 }

@@ -135,10 +135,10 @@ export const addContact: Endpoint<V1ListContact, AddContactResult> = {
   isRepeatable: isRepeatableV1Write,
   contactsOf: (contact) => contactKeys([contact]),
   consentsOf: (contact) => v1ConsentWrites(contact, decidedByService),
-  appliedTo: ({ contact: { contactUUID, email, action } }, sent) => ({
-    contacts: contactKeys([{ contactUUID, email }]),
+  appliedTo: ({ contact }, sent) => ({
+    contacts: contactKeys([contact]),
     // "States and transitions": the effect of an omitted `email_opt_in` on a new contact, and on an existing one.
-    consent: v1Consent(sent, action === "created" ? "NON_SUBSCRIBED" : "SUBSCRIBED"),
+    consent: v1Consent(sent, contact.action === "created" ? "NON_SUBSCRIBED" : "SUBSCRIBED"),
   }),
   mayHaveWrittenOn404: () => true,
   decode: ({ body }) => {

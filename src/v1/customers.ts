@@ -98,9 +98,7 @@ export const upsertCustomer: Endpoint<V1Contact, Profile> = {
   isRepeatable: isRepeatableV1Write,
   contactsOf: (contact) => contactKeys([contact]),
   consentsOf: (contact) => v1ConsentWrites(contact),
-  appliedTo: ({ id, attributes: { email, phone } }) => ({
-    contacts: contactKeys([{ contactUUID: id, email, phone }]),
-  }),
+  appliedTo: ({ id, attributes }) => ({ contacts: contactKeys([{ ...attributes, contactUUID: id }]) }),
   decode: decodeCustomer,
 };
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { documented, parseId, type JsonObject } from "../schema/response-values.ts";
-import { isRecord } from "../values/predicates.ts";
+import { isRecord, withoutPrototype } from "../values/predicates.ts";
 import type { V1Contact, V1OptIn } from "./contact-schema.ts";
 
 interface StoredFields extends Omit<
@@ -111,7 +111,7 @@ export function openEnvelope<Resource extends JsonObject>(
   decode: (resource: JsonObject & { readonly id: string }) => Resource,
 ): (JsonObject & Resource) | undefined {
   if (!isRecord(value)) return undefined;
-  const { data, ...siblings } = value;
+  const { data, ...siblings } = withoutPrototype(value);
   const isEnvelope = isRecord(data) && ("id" in data || parseId(value["id"]) === undefined);
   const given = isEnvelope ? data : value;
   const id = parseId(given["id"]);

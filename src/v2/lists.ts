@@ -6,7 +6,7 @@ import { type ListEndpoint, type ListOptions, listPages, type Paginator } from "
 import { parseCount, parseId, parseResponse } from "../schema/response-values.ts";
 import type { CallEndpoint } from "../transport/transport.ts";
 import { describeBody } from "../values/in-words.ts";
-import { isRecord } from "../values/predicates.ts";
+import { isRecord, withoutPrototype } from "../values/predicates.ts";
 import { v2ListPageSchema, v2ListQuerySchema, type List, type V2ListQuery } from "./list-schema.ts";
 
 /** The lists of the v2 family. */
@@ -43,7 +43,7 @@ const receivedListPageSchema = v2ListPageSchema.extend({
 /** Decodes a page of lists: the lists and each `uuid` are required; totals and page size are optional. */
 function decodeListPage({ body }: ParsedResponse): DecodedPage<List> {
   const problem = `its body is not the documented list but ${describeBody(body)}`;
-  const { data } = parseResponse(receivedListPageSchema, body, problem);
+  const data = withoutPrototype(parseResponse(receivedListPageSchema, body, problem).data);
   refuseFailure(data.lists, body);
   return {
     items: decodeItems(data.lists, decodeList, "uuid"),

@@ -1,5 +1,5 @@
 import { type ConsentWrite, isDocumented, isRefusal, shownConsent, shownRefusals } from "../../consent.ts";
-import { contactKeys } from "../../contact-keys.ts";
+import { contactKeys, ownFields } from "../../contact-keys.ts";
 import { ConnectionError, isAudienceError } from "../../errors.ts";
 import { familyOf, type OpenedClient } from "../../open-client.ts";
 import { prepareCall } from "../../transport/prepare-call.ts";
@@ -148,9 +148,8 @@ export class ServiceGuard implements Guard {
 
   /** The words of a contact that a look (`service`) or the snapshot shows. */
   #wordsOf(row: GuardedRow, contact: ShownContact, moment: number, service?: Profile): Word[] {
-    const { email, phone, id } = contact;
     const rowKeys = keysOfRow(row);
-    const shownKeys = contactKeys([{ email, phone, contactUUID: id }]);
+    const shownKeys = contactKeys([{ ...contact, contactUUID: contact.id }]);
     const isSameContact = shownKeys.length === 1 || shownKeys.some((key) => rowKeys.includes(key));
     const shownWords = shownConsent(contact);
     return (["email", "phone", "is_suppressed"] as const).flatMap((channel) => {
@@ -173,10 +172,10 @@ export class ServiceGuard implements Guard {
 }
 
 /** The consent that a look shows, for later rows. Without a suppression, as others may have the contact's phone. */
-function shownWrite({ email, phone, id, ...contact }: ShownContact): ConsentWrite {
+function shownWrite(contact: ShownContact): ConsentWrite {
   const shownWords = [...shownConsent(contact)].filter(([channel]) => channel !== "is_suppressed");
   const consent = new Map(shownWords.filter(([channel, word]) => isDocumented(channel, word)));
-  return { contacts: contactKeys([{ email, phone, contactUUID: id }]), consent };
+  return { contacts: contactKeys([{ ...contact, contactUUID: contact.id }]), consent };
 }
 
 /** A 404 without a JSON body comes from a gateway, and says nothing of a contact. */
@@ -189,7 +188,8 @@ function isGone(error: unknown): boolean {
  * or the one that has the row's e-mail (D294).
  */
 function leavesRefusedAddress(row: GuardedRow, contact: ShownContact): boolean {
-  const shownKeys = contactKeys([{ email: contact.email, phone: contact.phone }]);
+  const { email, phone } = ownFields(contact);
+  const shownKeys = contactKeys([{ email, phone }]);
   const rowKeys = keysOfRow(row);
   const isOfRow = (key: string) => rowKeys.includes(key);
   if (contact.id !== row.recordedId && !ofKind("email", shownKeys).some(isOfRow)) return false;
