@@ -146,9 +146,10 @@ const hooksOption = optionThat<Hooks>("an object", isRecord).check(({ value, iss
   const givenHooks = names.filter((name) => hasProperty(value, name));
   const methods = Object.fromEntries(givenHooks.map((name) => [name, Reflect.get(value, name)]));
   const judgedHooks = withoutPrototype(isPlain(value) ? value : methods);
-  const { error } = hooksSchema.safeParse(judgedHooks, { error: explainOption });
+  const { success, error } = hooksSchema.safeParse(judgedHooks, { error: explainOption });
   // Safe: only a problem that zod raises has other properties.
-  for (const issue of error?.issues ?? []) issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
+  for (const issue of success ? [] : error.issues)
+    issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
   if (isPlain(value) || Object.values(methods).some((method) => method !== undefined)) return;
   issues.push({ code: "custom", message: `must have one of ${names.join(", ")}`, input: value });
 });

@@ -117,12 +117,12 @@ export function listPages<T>(
   givenQuery: unknown,
   givenOptions: unknown,
 ): Paginator<T> {
-  const { operation, path, query: querySchema, longestPage, identify } = list;
+  const { operation, path, query: querySchema, longestPage, identify } = withoutPrototype(list);
   const decode = list.pageDecoder();
   const query = copyRecord<{ page?: number; limit?: number }>(givenQuery);
-  const isGiven = givenOptions !== undefined;
-  const { data } = isGiven ? paginatorOptionsSchema.safeParse(copyRecord(givenOptions)) : {};
-  const options: ListSource<T>["options"] = withoutPrototype(data ?? {});
+  const parsed =
+    givenOptions === undefined ? undefined : paginatorOptionsSchema.safeParse(copyRecord(givenOptions));
+  const options: ListSource<T>["options"] = withoutPrototype(parsed?.success ? parsed.data : {});
   // Not `??`: a null is an error, not a missing limit.
   const limit = query?.limit === undefined ? longestPage : query.limit;
   // A page that is no number is refused with the first call.
@@ -149,7 +149,7 @@ export function listPages<T>(
       const listPage = call(
         endpoint,
         { query: query ? { ...query, limit, ...nextPage } : givenQuery },
-        data || signal ? withoutPrototype({ ...options, signal }) : givenOptions,
+        parsed?.success || signal ? withoutPrototype({ ...options, signal }) : givenOptions,
       );
       if (!endsBy404) return listPage;
       return listPage.catch((error: unknown) => {

@@ -111,8 +111,8 @@ export function parseOption<Schema extends z.ZodType>(
   subject: string,
   nameOf?: (option: string) => string,
 ): z.output<Schema> {
-  const { error, data } = schema.safeParse(value, { error: explainOption });
-  if (error) throw new ConfigurationError(describeProblems(error.issues, subject, nameOf));
+  const { success, error, data } = schema.safeParse(value, { error: explainOption });
+  if (!success) throw new ConfigurationError(describeProblems(error.issues, subject, nameOf));
   return data;
 }
 

@@ -18,9 +18,9 @@ export function parseResponse<Value>(
   value: unknown,
   problem = "its body is not what is documented",
 ): Value {
-  const { error } = schema.safeParse(value, { error: explain });
+  const { success, error } = schema.safeParse(value, { error: explain });
   // Safe: the schemas have no transforms.
-  if (!error) return value as Value;
+  if (success) return value as Value;
   const issues = toIssues(error).slice(0, shownIssues);
   const problems = issues.map(({ path, message }) => `${path.join(".") || "the value"}: ${message}`);
   throw new UndecodableResponse(`${problem}: ${problems.join("; ")}`);

@@ -12,12 +12,11 @@ import { countCharacters } from "./formats.ts";
 export function validate<Value>(schema: z.ZodType<Value>, input: unknown, issues: ValidationIssue[]): Value {
   const { copy, lost } = isObject(input) ? copyAsJson(input) : { copy: input, lost: [] };
   const isReadable = copy !== undefined || lost.length === 0;
-  const { error } = isReadable ? schema.safeParse(copy, { error: explain }) : {};
+  const parsed = isReadable ? schema.safeParse(copy, { error: explain }) : undefined;
   /* v8 ignore next -- @preserve every input is an object: the type of a schema does not say so. */
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const schemaIssues = error
-    ? toIssues(error).map((issue) => ({ ...issue, message: messageWithWayOut(issue, copy, names) }))
-    : [];
+  const found = parsed?.success === false ? toIssues(parsed.error) : [];
+  const schemaIssues = found.map((issue) => ({ ...issue, message: messageWithWayOut(issue, copy, names) }));
   // One by one: a spread of a hundred thousand would overflow the stack.
   for (const issue of mergeIssues(schemaIssues, lost)) issues.push(issue);
   // Safe: the caller uses it if there are no issues, and the schemas have no transforms. The copy, because zod's output has

@@ -17,8 +17,10 @@ const chunksPerTick = 1_000;
 
 /** What ky would read of `Object.prototype` (D190). */
 const notInheritedByKy = {
-  ...undefinedOf("json searchParams prefix context parseJson stringifyJson totalTimeout"),
+  ...undefinedOf("json prefix context parseJson stringifyJson totalTimeout"),
   ...undefinedOf("onDownloadProgress onUploadProgress"),
+  // ky drops an undefined one.
+  searchParams: "",
   hooks: undefinedOf("init beforeRequest beforeRetry beforeError afterResponse"),
 };
 
@@ -217,5 +219,6 @@ function singleUseBody(body: string) {
     },
   });
   const headers = { "content-length": String(bytes.byteLength) };
-  return { headers, init: { body: bodyStream, duplex: "half" } };
+  // Named, as a stream allows no other mode and no keepalive, which `Object.prototype` may hold (D190).
+  return { headers, init: { body: bodyStream, duplex: "half", mode: "cors" as const, keepalive: false } };
 }

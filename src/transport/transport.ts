@@ -143,7 +143,8 @@ export class Transport {
 /** The priority that options name. A wrong one is not read here: the schema of the options refuses it. */
 function namedPriority(options: unknown): number | undefined {
   if (!isRecord(options) || !hasProperty(options, "priority")) return undefined;
-  return optionTypes.priority.safeParse(options["priority"]).data;
+  const parsed = optionTypes.priority.safeParse(options["priority"]);
+  return parsed.success ? parsed.data : undefined;
 }
 
 /** The id of an event whose input is invalid. */

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { inspect } from "node:util";
 import {
   AudienceClient,
@@ -16,6 +19,8 @@ import { createMockService } from "audience-sdk/mock";
 import { redisRateLimitStore } from "audience-sdk/redis";
 import { flattenProperties } from "audience-sdk/schemas";
 import { readSnapshot } from "audience-sdk/snapshot";
+import type { Options as KyOptions, RetryOptions as KyRetryOptions } from "ky";
+import type { Options as RetryOptions } from "p-retry";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf, thrownBy } from "./failure.ts";
 import { contact, mockedClient, offline, offlineFetch, v2Contact, within } from "./fixture.ts";
@@ -401,6 +406,14 @@ const calls: Readonly<Record<string, Call>> = {
   run: async (client) => ({ ...(await client.bulk([email], toWrite)), durationMs: 0 }),
   "check of rows": (client) => client.bulk.check([email], toWrite, {}),
   estimate: async (client) => client.rateLimiter?.usage(),
+  snapshot: async (client) => {
+    const folder = mkdtempSync(join(tmpdir(), "inherited-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    using snapshot = await readSnapshot(client, { file: join(folder, "audience.ndjson") });
+    const contacts: unknown[] = [snapshot.find({ email: stranger })];
+    for await (const one of snapshot) contacts.push(one);
+    return contacts;
+  },
   view: (client) => client.withOptions({}).v1.customers.get("c-1"),
 };
 
@@ -447,9 +460,12 @@ const inherited = [
   ...named("isRateLimited stopWhen", () => true),
   ...named("signal", AbortSignal.abort()),
   ...named("consent", "service-decides"),
+  ...named("consent", 1),
   ...named("logLevel", "debug"),
   ...named("issues", [1]),
   ...named("key redirect method json searchParams prefix", "evil"),
+  ...named("data", { headers: { "x-evil": "1" } }),
+  ...named("totalPages total_pages total_items longestPage", 1),
   ...named("isRequeued isInFront gate left problem isComplete randomize unref", true),
   ...named("position deadlineInMs maxRetryTime factor waitMs", 0),
   ...named("isCurrent", () => false),
@@ -458,19 +474,63 @@ const inherited = [
   ...named("onFailedAttempt onWait onLeave observer beforeRequest", refuse),
 ];
 
-/** Of requests that the platform's own fetch sends. */
+type NamesOf<Options> = Readonly<Record<keyof Options, unknown>>;
+const byKy: NamesOf<Omit<KyOptions, keyof RequestInit>> = {
+  json: { evil: 1 },
+  parseJson: refuse,
+  stringifyJson: refuse,
+  searchParams: { evil: "1" },
+  baseUrl: "https://evil.example",
+  prefix: "https://evil.example",
+  retry: 3,
+  timeout: 1,
+  totalTimeout: 1,
+  hooks: { beforeRequest: [() => Response.json({ data: { id: "evil" } })] },
+  throwHttpErrors: true,
+  onDownloadProgress: refuse,
+  onUploadProgress: refuse,
+  fetch: refuse,
+  context: "evil",
+};
+const retriesOfKy: NamesOf<KyRetryOptions> = {
+  limit: 3,
+  methods: ["get", "post"],
+  statusCodes: [200, 307],
+  afterStatusCodes: [200, 307],
+  maxRetryAfter: 1,
+  backoffLimit: 1,
+  delay: refuse,
+  jitter: refuse,
+  retryOnTimeout: true,
+  shouldRetry: () => true,
+};
+const byPRetry: NamesOf<Omit<RetryOptions, "signal">> = {
+  onFailedAttempt: refuse,
+  shouldRetry: () => true,
+  shouldConsumeRetry: refuse,
+  retries: "evil",
+  factor: "evil",
+  minTimeout: "evil",
+  maxTimeout: "evil",
+  randomize: "evil",
+  maxRetryTime: 0,
+  unref: "evil",
+};
+
+/** Of requests that the platform's own fetch sends. Not what that reads itself, whatever it is given. */
 const platform = [
+  ...[byKy, retriesOfKy, byPRetry].flatMap((names) => Object.entries(names)),
   ...named("redirect", "follow"),
   ...named("method key", "DELETE"),
-  ...named("json", { evil: 1 }),
-  ...named("headers searchParams query", { "x-evil": "1" }),
-  ...named("hooks", { beforeRequest: [() => Response.json({ data: { id: "evil" } })] }),
+  ...named("headers", { "x-evil": "1" }),
+  ...named("mode", "no-cors"),
+  ...named("keepalive", true),
 ];
 
 describe("A property that all objects inherit", () => {
   it.each(inherited)("changes no option, no consent and no input: %s", async (name, value) => {
     const expected = await traffic();
-    expect(expected).toHaveLength(38);
+    expect(expected).toHaveLength(40);
 
     expect(await withInherited(name, value, traffic)).toEqual(expected);
   });
@@ -487,9 +547,10 @@ describe("A property that all objects inherit", () => {
           .get("mock-list")
           .catch((error: unknown) => isAudienceError(error) && error.code),
       ];
-      const requests = mock.requests.map(({ method, path, headers, body }) => [
+      const requests = mock.requests.map(({ method, path, query, headers, body }) => [
         method,
         path,
+        query,
         headers["x-evil"],
         body,
       ]);
@@ -501,6 +562,17 @@ describe("A property that all objects inherit", () => {
 
     expect(await withInherited(name, value, send)).toEqual(expected);
     expect(expected.ends).toEqual(["profile", "redirect"]);
+  });
+
+  // Alone, as Node's own `fs` throws an inherited `error`.
+  it("is no refusal of a schema: error", async () => {
+    const ids = await withInherited("error", { issues: [] }, async () => {
+      const { v1 } = new AudienceClient({ ...offline, hooks: {} });
+      await v1.customers.upsert({ email });
+      return (await v1.contactGroups.list({}, {}).toArray()).map(({ id }) => id);
+    });
+
+    expect(ids).toEqual(["list-1"]);
   });
 
   it.each<[string, unknown, ClientOptions]>([
