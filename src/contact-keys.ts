@@ -74,5 +74,5 @@ export function identifiersOf(contact: unknown): Fields[] {
 
 /** The fields of an object, without a prototype: what others put there is no field. Another value has none. */
 export function ownFields(contact: unknown): Fields {
-  return Object.assign(Object.create(null) as Fields, typeof contact === "object" ? contact : {});
+  return Object.setPrototypeOf(typeof contact === "object" ? { ...contact } : {}, null) as Fields;
 }

@@ -83,7 +83,7 @@ class Copier {
     const isArray = Array.isArray(value);
     const kind = isArray || isPlain(value) ? undefined : contentLost(value);
     if (kind !== undefined) return this.#refuse(`JSON cannot carry ${kind}${awaitIt(value)}`, value);
-    const copy: object = isArray ? [] : (Object.create(null) as object);
+    const copy: object = isArray ? [] : (Object.setPrototypeOf({}, null) as object);
     // An array has an item for each index, also where it has a hole.
     for (const key of isArray ? value.keys() : Object.keys(value)) {
       this.path.push(key);

@@ -28,10 +28,10 @@ export function hasOwn<Value extends object>(value: Value, name: keyof Value): b
   return Object.hasOwn(value, name) && value[name] !== undefined;
 }
 
-/** A copy of the own properties. The copy has no prototype: a property that it lacks is undefined, whatever others put there. */
+/** A copy of the own properties, which loses its prototype (made without one, V8 is slow with it): what it lacks is undefined, whatever others put there. */
 export function withoutPrototype<Value extends object>(value: Value): Value {
   // Safe: its properties are those of the value.
-  return Object.assign(Object.create(null) as Value, value);
+  return Object.setPrototypeOf({ ...value }, null) as Value;
 }
 
 /** An object that has each of these names, separated by spaces, as undefined: who reads one reads nothing inherited. */
