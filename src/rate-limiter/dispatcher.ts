@@ -79,6 +79,7 @@ export class Dispatcher {
   enqueue(request: PermitRequest): Promise<Permit> {
     return new Promise((resolve, reject) => {
       const { priority = defaultPriority, signal, isRequeued = false, onWait } = request;
+      signal?.throwIfAborted();
       // A call that was refused for its rate, or has waited elsewhere, had its position in the queue before.
       const hadPosition = isRequeued || request.position !== undefined;
       const maxQueued = hadPosition ? Infinity : (request.maxQueued ?? this.#bounds.maxQueued);

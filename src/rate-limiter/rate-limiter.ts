@@ -96,9 +96,8 @@ export class RateLimiter {
   }
 
   /** @internal A permit for one call, in its turn; the call has it at once if one is available and no call waits. */
-  async acquire(request: PermitRequest = {}): Promise<Permit> {
-    request.signal?.throwIfAborted();
-    return await this.#dispatcher.enqueue(request);
+  acquire(request: PermitRequest = {}): Promise<Permit> {
+    return this.#dispatcher.enqueue(request);
   }
 
   /** @internal The queue of the calls, for what they ask it before they ask for a permit. */

@@ -25,7 +25,7 @@ import { AttemptSpan } from "./tracing.ts";
 const notInheritedByPRetry = undefinedOf("signal onFailedAttempt factor randomize maxRetryTime unref");
 
 /** Makes the attempts of a call, the first included, until one gives a response or the plan gives up. */
-export async function attempts(call: Call): Promise<ApiResponse> {
+export function attempts(call: Call): Promise<ApiResponse> {
   // A row's write may have waited in the queue before, for a look: it goes before the looks of other rows.
   let isInFront = call.gate !== undefined && call.context.method !== "GET";
   let newKey: string | undefined;
@@ -34,7 +34,7 @@ export async function attempts(call: Call): Promise<ApiResponse> {
   let mayRenewKey = true;
   let lastFailure: AudienceError | undefined;
   let next: NextAttempt | undefined;
-  return await pRetry(makeAttempt, {
+  return pRetry(makeAttempt, {
     // One more than are made: with none left, p-retry would stop even if the next retry does not count.
     retries: call.options.maxRetries + 1,
     minTimeout: 0,
@@ -58,9 +58,9 @@ export async function attempts(call: Call): Promise<ApiResponse> {
     shouldRetry: () => next !== undefined,
   });
 
-  async function makeAttempt(): Promise<ApiResponse> {
+  function makeAttempt(): Promise<ApiResponse> {
     usedKey = undefined;
-    return await whenReady(call, isInFront, newKey, (permit, key) => {
+    return whenReady(call, isInFront, newKey, (permit, key) => {
       usedKey = key;
       return attempt(call, permit, key);
     });
