@@ -47,11 +47,10 @@ export function leave({ left, stop }: Call, error: AudienceError): void {
 
 /** Refuses a call that may not wait long enough for a permit, before anything is made for its wait. */
 function refuseLongWait({ client, options, request }: Call): void {
-  // When the earlier write to its contact has ended, there may be a permit.
-  if (client.turns.before(request.contacts)) return;
   const { deadlineMs: deadlineInMs, maxWaitMs, priority } = options;
   const refusal = client.limiter.current?.dispatcher.longWait({ client, priority, maxWaitMs, deadlineInMs });
-  if (refusal) throw permitError(refusal);
+  // When the earlier write to its contact has ended, there may be a permit.
+  if (refusal && !client.turns.before(request.contacts)) throw permitError(refusal);
 }
 
 /** The error of a call that passes its deadline. `failure`: the error whose retry would begin after the deadline. */

@@ -10,11 +10,13 @@ export class Turns {
 
   /** The ends of the turns for which a new one would wait; undefined if there are none. */
   before(keys: readonly string[]): Promise<unknown> | undefined {
-    const ends = this.#chainsOf(keys).map(({ lastTurnEnd }) => lastTurnEnd);
-    return ends.length > 0 ? Promise.all(ends) : undefined;
+    const chains = this.#chainsOf(keys);
+    return chains.length > 0 ? Promise.all(chains.map(({ lastTurnEnd }) => lastTurnEnd)) : undefined;
   }
 
   #chainsOf(keys: readonly string[]): TurnChain[] {
+    // Nearly always none: asked first, as each call asks several times.
+    if (!keys.some((key) => this.#turnChains.has(key))) return [];
     return [...new Set(keys.flatMap((key) => this.#turnChains.get(key) ?? []))];
   }
 
@@ -23,7 +25,8 @@ export class Turns {
     let endTurn = (): void => undefined;
     const turnEnd = new Promise<void>((resolve) => (endTurn = resolve));
     // Includes the earlier turns: if this one ends before it has come, the next one still waits for them.
-    const lastTurnEnd = Promise.all([this.before(keys), turnEnd]).then(() => {
+    const before = this.before(keys);
+    const lastTurnEnd = (before ? Promise.all([before, turnEnd]) : turnEnd).then(() => {
       if (chain.lastTurnEnd !== lastTurnEnd) return;
       for (const key of chain.keys) if (this.#turnChains.get(key) === chain) this.#turnChains.delete(key);
     });
