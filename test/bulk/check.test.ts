@@ -123,7 +123,6 @@ describe("bulk.check", () => {
 
   it.each<[string, unknown, object | undefined, RegExp]>([
     ["no function", undefined, undefined, /The function of bulk.check must be a function, not undefined/],
-    ["an option that there is not", upsert, { signals: 1 }, /there is no option "signals"/],
     ["a checkpoint that is none", upsert, { checkpoint: {} }, /checkpoint/],
   ])("refuses %s", async (_, toWrites, options, message) => {
     const { audience } = createFixture();

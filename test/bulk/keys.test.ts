@@ -132,7 +132,6 @@ describe("The fingerprint of a row", () => {
   cycle.push(cycle);
   it.each<[unknown, unknown]>([
     [1n, { message: "JSON cannot carry a BigInt" }],
-    [new Map([["a", 1]]), { message: "JSON cannot carry a Map" }],
     [() => Promise.reject(new Error("later")), { message: "JSON cannot carry a Promise: await it" }],
     [undefined, { message: "JSON cannot carry undefined" }],
     [() => () => 1, { message: "JSON cannot carry a function" }],
@@ -140,11 +139,6 @@ describe("The fingerprint of a row", () => {
     // JSON would write each of these as null: a changed row would have the fingerprint of the night before.
     [NaN, { message: "JSON cannot carry NaN" }],
     [new Date("30.11.2026"), { message: "is an invalid Date" }],
-    [
-      { row: [{ at: new Date("30.11.2026") }] },
-      { path: ["fingerprint", "row", 0, "at"], message: "is an invalid Date" },
-    ],
-    [[1, -Infinity], { path: ["fingerprint", 1], message: "JSON cannot carry -Infinity" }],
     [[undefined], { path: ["fingerprint", 0] }],
     [
       { at: { toJSON: () => null } },

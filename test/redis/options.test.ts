@@ -19,10 +19,6 @@ describe("redisRateLimitStore", () => {
     [{ localShare: 0 }, "localShare must be a number over 0, up to 1, not 0."],
     [{ localShare: 1.1 }, "localShare must be a number over 0, up to 1, not 1.1."],
     [{ leaseMs: Infinity }, "leaseMs must be a number of milliseconds from 1, not Infinity."],
-    [
-      { leaseMS: 5 },
-      'The options of redisRateLimitStore: there is no option "leaseMS"; did you mean leaseMs?',
-    ],
     ["key", "The options of redisRateLimitStore must be an object, not a string."],
   ])("refuses %j, and names the rule", (options, message) => {
     // On purpose what the types forbid.

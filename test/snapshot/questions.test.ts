@@ -277,16 +277,8 @@ describe("Snapshots of two organizations are never compared", () => {
   const acme = { organization: "acme" };
   const oldKey = { apiKey: "old-key" };
   it.each<[string, ClientOptions, object, object, string?]>([
-    [
-      "two services",
-      { baseUrl: "https://staging.example" },
-      {},
-      {},
-      "another service: v1 at https://staging",
-    ],
     ["two keys", oldKey, {}, {}, "was recorded with another key of v1 at https://api"],
     ["two names", {}, { organization: "globex" }, acme, 'belongs to the organization "globex", not "acme"'],
-    ["a name, and later a key", {}, acme, {}, "Name that one as `organization`"],
     ["two keys of one name, which are one", oldKey, acme, acme],
     ["a key, and later a name, which are one", oldKey, {}, acme],
   ])("%s", async (_, client, options, laterOptions, message) => {
@@ -350,13 +342,5 @@ describe("A read that goes on is of the same organization", () => {
     copyFileSync(file, `${file}.copy`);
     using copy = await openSnapshot(`${file}.copy`);
     expect(await collect(copy.changesSince(today))).toEqual([]);
-  });
-
-  it("a name never holds a key", async () => {
-    const { audience, file } = createAudience(1);
-
-    const reading = readSnapshot(audience, { file, organization: "mock-key-acme" });
-
-    await expect(reading).rejects.toThrow("must be a name of your own");
   });
 });

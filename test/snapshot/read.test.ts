@@ -294,7 +294,6 @@ describe("Wrong arguments are refused before anything is sent", () => {
   it.each([
     ["no file", {}, "file must be a string that is not empty"],
     ["an unknown field set", { file: "x", fields: "names" }, "fields must be"],
-    ["a misspelled option", { file: "x", onprogress: () => {} }, "did you mean onProgress?"],
     ["a priority of 10", { file: "x", priority: 10 }, "priority must be an integer from 0"],
   ])("%s", async (_, options, message) => {
     const { audience, mock } = createAudience(1);

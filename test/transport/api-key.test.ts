@@ -116,11 +116,8 @@ describe("A key that is a function", () => {
 
   it.each([
     ["an empty text", ""],
-    ["a blank text", "  "],
     ["a line break", "abc\n"],
-    ["a letter beyond ASCII", "schl\u00fcssel"],
     ["undefined", undefined],
-    ["an object", { key: "abcdefgh" }],
   ])("that returns %s rejects the call with a ConfigurationError, and nothing is sent", async (_, key) => {
     const { mock, audience } = mockedClient({}, { apiKey: () => key as string });
 

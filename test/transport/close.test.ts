@@ -46,7 +46,7 @@ describe("close({ drain: true })", () => {
     await vi.advanceTimersByTimeAsync(2_000);
     await closed;
 
-    expect(late).toMatchObject({ code: "closed", outcome: "not-sent" });
+    expect(late).toMatchObject({ code: "closed", outcome: "not-sent", request: { attempts: 0 } });
     await waiting;
     expect(mock.requests).toHaveLength(2);
   });

@@ -148,19 +148,6 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
 });
 
 describe("An unknown option is a ConfigurationError", () => {
-  it.each([
-    ["apikey", "apiKey"],
-    ["api_key", "apiKey"],
-    ["baseURL", "baseUrl"],
-    ["maxretries", "maxRetries"],
-    ["User-Agent", "userAgent"],
-  ])("that suggests the name in another case or with other separators: %s", (given, meant) => {
-    const error = thrownBy(() => new AudienceClient(untyped({ [given]: "x" })));
-
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(String(error)).toContain(`no option "${given}"; did you mean ${meant}?`);
-  });
-
   const client = () => new AudienceClient(offline);
   const created = (options: unknown) => new AudienceClient(untyped(options));
   const redis = { eval: vi.fn(), evalsha: vi.fn() };
@@ -169,6 +156,8 @@ describe("An unknown option is a ConfigurationError", () => {
   const none = (name: string) => `The options of ${name} must be an object, not undefined.`;
 
   it.each<[message: string, given: unknown, use: (options: never) => unknown]>([
+    [didYouMean("api_key", "apiKey"), { api_key: "x" }, created],
+    [didYouMean("User-Agent", "userAgent"), { "User-Agent": "x" }, created],
     [didYouMean("timeoutms", "timeoutMs"), { timeoutms: 1 }, (o) => client().v1.customers.get("c", o)],
     [didYouMean("maxretries", "maxRetries"), { maxretries: 1 }, (o) => client().withOptions(o)],
     [didYouMean("Concurrency", "concurrency"), { Concurrency: 1 }, (o) => client().bulk([], () => [], o)],
@@ -187,7 +176,7 @@ describe("An unknown option is a ConfigurationError", () => {
     ["max", { rateLimiter: { max: 1 } }, created],
     ["the options are signal, timeoutMs, ", { agent: 1 }, (o) => client().v1.customers.get("c", o)],
   ])(
-    "that suggests the right name, or lists all, wherever options are: %s (%j)",
+    "that suggests the name in another case or with other separators, or lists all, wherever options are: %s (%j)",
     async (message, given, use) => {
       expect(await refusalOf(() => use(given as never))).toContain(message);
     },

@@ -86,25 +86,6 @@ describe("The outcome of a write", () => {
     },
   );
 
-  it("validation, configuration, a closed client, the local wait and an abort before sending: not-sent", async () => {
-    const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 60_000 }] });
-    const { mock, audience } = mockedClient({}, { rateLimiter });
-    const closed = new AudienceClient(mock.clientOptions);
-    await closed.close();
-    await audience.v1.customers.list();
-
-    const outcomes = await Promise.all([
-      outcomeOf(audience.v1.customers.upsert({ email: "" })),
-      outcomeOf(audience.v1.customers.upsert(contact, { maxRetries: -1 })),
-      outcomeOf(closed.v1.customers.upsert(contact)),
-      outcomeOf(audience.v1.customers.upsert(contact, { maxWaitMs: 5 })),
-      outcomeOf(audience.v1.customers.upsert(contact, { signal: AbortSignal.abort() })),
-    ]);
-
-    expect(outcomes).toEqual(outcomes.map(() => ["not-sent", 0]));
-    expect(mock.requests).toHaveLength(1);
-  });
-
   it("404 of addContact: unknown, as the contact may have been created; of any other write not-applied", async () => {
     const { v1 } = ending([404, 404]);
 
