@@ -62,6 +62,13 @@ export function endOf({ status, kept, reason }: BulkResult<unknown, unknown>): s
   return `${status}${reason === undefined ? "" : `:${reason}`}${channels.toSorted().join("")}`;
 }
 
+/** How the rows of a run ended, in their order. */
+export async function endsOf(run: AsyncIterable<BulkResult<unknown, unknown>>): Promise<string[]> {
+  const ends: string[] = [];
+  for await (const result of run) ends[result.index] = endOf(result);
+  return ends;
+}
+
 /** What the service shows now. */
 export async function snapshotOf(audience: AudienceClient, organization?: string): Promise<Snapshot> {
   const snapshot = await readSnapshot(audience, {

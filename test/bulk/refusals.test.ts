@@ -4,8 +4,8 @@ import { type V1Contact, type V2Contact, type Write, write } from "audience-sdk"
 import { describe, expect, it } from "vitest";
 import { type KnownBy, withRefusals } from "../../src/bulk/refusals.ts";
 import { rowWrite } from "../../src/prepare-write.ts";
-import { createFixture } from "./fixture.ts";
-import { addresses, contact, endOf, peopleOf, signsOf, snapshotOf } from "./people.ts";
+import { createFixture, v2Contact as addressed } from "./fixture.ts";
+import { addresses, contact, endOf, endsOf, peopleOf, signsOf, snapshotOf } from "./people.ts";
 
 const { v1, v2 } = write;
 const listId = "mock-list";
@@ -234,10 +234,7 @@ async function sentKnowing({ audience, tool }: World, by: KnownBy, refused: V1Co
     yield row;
   }
   const options = by === "service" ? { snapshot: await snapshotOf(audience) } : {};
-  const ends: string[] = [];
-  for await (const result of audience.bulk(source(), (each) => each, options))
-    ends[result.index] = endOf(result);
-  return ends.at(-1);
+  return (await endsOf(audience.bulk(source(), (each) => each, options))).at(-1);
 }
 
 const writes: Record<string, (text: string) => Write> = {
@@ -328,18 +325,10 @@ it("A row whose later write cannot say a refusal is superseded before its first 
 });
 
 describe("Of a v2 contact with two addresses a word counts for its own address alone", () => {
-  const identifier = (id: string, status: string) => ({
-    type: "email" as const,
-    id,
-    channels: { email: { status } },
-    consent: { createdAt: "2026-01-01T00:00:00Z", ip: "192.0.2.1", source: "import" },
-  });
-  const moved = (old: string, now: string) =>
-    v2.contacts.upsert({
-      firstName: "Ada",
-      listIds: [],
-      identifiers: [identifier("old@example.com", old), identifier("new@example.com", now)],
-    });
+  const moved = (old: string, now: string) => {
+    const [first, second] = [addressed("old@example.com", old), addressed("new@example.com", now)];
+    return v2.contacts.upsert({ ...first, identifiers: [...first.identifiers, ...second.identifiers] });
+  };
   const upsert = (email: string, email_opt_in: "SUBSCRIBED" | "UNSUBSCRIBED") =>
     v1.customers.upsert({ email, email_opt_in });
 
@@ -347,10 +336,8 @@ describe("Of a v2 contact with two addresses a word counts for its own address a
     const { audience, mock } = createFixture();
     const rows = [upsert("old@example.com", "SUBSCRIBED"), moved("unsubscribed", "subscribed")];
     const more = [upsert("old@example.com", "SUBSCRIBED"), upsert("new@example.com", "SUBSCRIBED")];
-    const ends: string[] = [];
 
-    for await (const result of audience.bulk([...rows, ...more], (each) => each, { concurrency: 1 }))
-      ends[result.index] = endOf(result);
+    const ends = await endsOf(audience.bulk([...rows, ...more], (each) => each, { concurrency: 1 }));
 
     expect(ends).toEqual(["succeeded email:run", "succeeded", "succeeded email:run", "succeeded"]);
     expect(mock.requests[0]?.operation).toBe("v2.contacts.upsert");
@@ -365,9 +352,8 @@ describe("Of a v2 contact with two addresses a word counts for its own address a
       yield upsert("new@example.com", "SUBSCRIBED");
       yield upsert("old@example.com", "SUBSCRIBED");
     }
-    const ends: string[] = [];
 
-    for await (const result of audience.bulk(source(), (each) => each)) ends[result.index] = endOf(result);
+    const ends = await endsOf(audience.bulk(source(), (each) => each));
 
     expect(ends).toEqual(["succeeded", "succeeded email:process"]);
   });
@@ -380,10 +366,8 @@ it("A custom request to a documented path of v2 says what its body says", async 
     v1.customers.upsert(contact("+")),
     v2.request({ method: "POST", path: "/v2/contacts", body }),
   ];
-  const ends: string[] = [];
 
-  for await (const result of world.audience.bulk(rows, (each) => each, { concurrency: 1 }))
-    ends[result.index] = endOf(result);
+  const ends = await endsOf(world.audience.bulk(rows, (each) => each, { concurrency: 1 }));
 
   expect(ends).toEqual(["succeeded email:run", "succeeded"]);
   expect(peopleOf(world.mock)).toBe("ada:-+");

@@ -1,6 +1,7 @@
 import { AudienceClient, type ClientOptions, RateLimiter, type V1Contact, write } from "audience-sdk";
 import { createMockService, type MockFault, type MockServiceOptions } from "audience-sdk/mock";
 import { describe, expect, it, vi } from "vitest";
+import { v2Contact as v2 } from "../bulk/fixture.ts";
 import { failureOf } from "./failure.ts";
 import { contact as on, useFakeTime, within } from "./fixture.ts";
 
@@ -8,12 +9,6 @@ useFakeTime();
 
 const { email } = on;
 const off = { email, email_opt_in: "UNSUBSCRIBED" } as const;
-const consent = { createdAt: "2026-01-31T09:30:00Z", ip: "192.0.2.1", source: "form" };
-const v2 = (id: string, status: string) => ({
-  firstName: "Ada",
-  listIds: [],
-  identifiers: [{ type: "email", id, channels: { email: { status } }, consent } as const],
-});
 
 /** The digits 9876543210 of each script that the runtime knows. Chinese and Roman numerals are letters. */
 const systemsOfDigits = Intl.supportedValuesOf("numberingSystem")
@@ -154,13 +149,11 @@ describe("Writes to the same contact leave in call order, each after the one bef
     client.v1.events.send({ eventName: "e", contact: { contactUUID, phone } });
   const addressed = (address: string) => (client: AudienceClient) =>
     client.v1.customers.upsert({ ...on, email: address });
-  const numbered = ({ v2: { contacts } }: AudienceClient) =>
-    contacts.upsert({
-      ...v2(email, "subscribed"),
-      identifiers: [
-        { type: "phone", id: 15_550_100, channels: { phone: { status: "subscribed" } }, consent },
-      ],
-    });
+  const numbered = ({ v2: { contacts } }: AudienceClient) => {
+    const ada = v2(email, "subscribed");
+    const phone = { type: "phone", id: 15_550_100, channels: { phone: { status: "subscribed" } } } as const;
+    return contacts.upsert({ ...ada, identifiers: [{ ...ada.identifiers[0]!, ...phone }] });
+  };
 
   const path = "/api/v1/contact-groups/mock-list/contacts";
   it.each<[string, Write, Write]>([
