@@ -88,66 +88,64 @@ const calls =
     }
   };
 
-describe("A row is sent with the refusal that was written by", () => {
-  it.each<[string, Act]>([
-    [
-      "v1.contactGroups.addContact",
-      ({ audience: { v1 } }) => v1.contactGroups.addContact("list", { email, email_opt_in: "UNSUBSCRIBED" }),
-    ],
-    ["v2.contacts.upsert", ({ audience }) => optOutByV2(audience)],
-    ["audience.send", ({ audience }) => audience.send(upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" }))],
-    [
-      "a custom request for a documented path",
-      ({ audience: { v1 } }) =>
-        v1.request({
-          method: "POST",
-          path: "/api/v1/customer/create",
-          body: { email, email_opt_in: "UNSUBSCRIBED" },
-        }),
-    ],
-    [
-      "a row of another run",
-      ({ audience }) => audience.bulk([{ ...ada, email_opt_in: "UNSUBSCRIBED" as const }], upsert),
-    ],
-    [
-      "a call that names the contact by another spelling",
-      ({ audience }) => optOut(audience, { ...ada, email: email.toUpperCase() }),
-    ],
-    [
-      "a call of which only the answer shows that it is the same contact",
-      async ({ audience: { v1 } }) => {
-        await v1.customers.upsert({ email, email_opt_in: "SUBSCRIBED", phone, phone_opt_in: "SUBSCRIBED" });
-        await v1.customers.upsert({ phone, phone_opt_in: "SUBSCRIBED", email_opt_in: "UNSUBSCRIBED" });
-      },
-    ],
-    [
-      "a call that states two words of its channel",
-      ({ audience: { v2 } }) => {
-        const [first, second] = ["unsubscribed", "subscribed"].map((status) => v2Contact(email, status));
-        return v2.contacts.upsert({
-          ...first!,
-          identifiers: [...second!.identifiers, ...first!.identifiers],
-        });
-      },
-    ],
-    ["a call whose outcome is unknown", calls(["UNSUBSCRIBED", "reset-after"])],
-    ["such a call after an opt-in", calls(["SUBSCRIBED"], ["UNSUBSCRIBED", "reset-after"])],
-    [
-      "a call before a custom one that leaves the consent to the service",
-      async ({ audience }) => {
-        await optOut(audience);
-        const request = { path: "/api/v1/contact-groups/list/contacts", body: { email } };
-        await audience.v1.request({ method: "POST", ...request }, { consent: "service-decides" });
-      },
-    ],
-    ["a call before one that was refused", calls(["UNSUBSCRIBED"], ["SUBSCRIBED", "redirect"])],
-    [
-      "a call before an opt-in whose outcome is unknown",
-      calls(["UNSUBSCRIBED"], ["SUBSCRIBED", "reset-before"]),
-    ],
-  ])("%s", async (_, act) => {
-    expect(await rowBehind(createWorld(), act)).toEqual(kept);
-  });
+it.each<[string, Act]>([
+  [
+    "v1.contactGroups.addContact",
+    ({ audience: { v1 } }) => v1.contactGroups.addContact("list", { email, email_opt_in: "UNSUBSCRIBED" }),
+  ],
+  ["v2.contacts.upsert", ({ audience }) => optOutByV2(audience)],
+  ["audience.send", ({ audience }) => audience.send(upsert({ ...ada, email_opt_in: "UNSUBSCRIBED" }))],
+  [
+    "a custom request for a documented path",
+    ({ audience: { v1 } }) =>
+      v1.request({
+        method: "POST",
+        path: "/api/v1/customer/create",
+        body: { email, email_opt_in: "UNSUBSCRIBED" },
+      }),
+  ],
+  [
+    "a row of another run",
+    ({ audience }) => audience.bulk([{ ...ada, email_opt_in: "UNSUBSCRIBED" as const }], upsert),
+  ],
+  [
+    "a call that names the contact by another spelling",
+    ({ audience }) => optOut(audience, { ...ada, email: email.toUpperCase() }),
+  ],
+  [
+    "a call of which only the answer shows that it is the same contact",
+    async ({ audience: { v1 } }) => {
+      await v1.customers.upsert({ email, email_opt_in: "SUBSCRIBED", phone, phone_opt_in: "SUBSCRIBED" });
+      await v1.customers.upsert({ phone, phone_opt_in: "SUBSCRIBED", email_opt_in: "UNSUBSCRIBED" });
+    },
+  ],
+  [
+    "a call that states two words of its channel",
+    ({ audience: { v2 } }) => {
+      const [first, second] = ["unsubscribed", "subscribed"].map((status) => v2Contact(email, status));
+      return v2.contacts.upsert({
+        ...first!,
+        identifiers: [...second!.identifiers, ...first!.identifiers],
+      });
+    },
+  ],
+  ["a call whose outcome is unknown", calls(["UNSUBSCRIBED", "reset-after"])],
+  ["such a call after an opt-in", calls(["SUBSCRIBED"], ["UNSUBSCRIBED", "reset-after"])],
+  [
+    "a call before a custom one that leaves the consent to the service",
+    async ({ audience }) => {
+      await optOut(audience);
+      const request = { path: "/api/v1/contact-groups/list/contacts", body: { email } };
+      await audience.v1.request({ method: "POST", ...request }, { consent: "service-decides" });
+    },
+  ],
+  ["a call before one that was refused", calls(["UNSUBSCRIBED"], ["SUBSCRIBED", "redirect"])],
+  [
+    "a call before an opt-in whose outcome is unknown",
+    calls(["UNSUBSCRIBED"], ["SUBSCRIBED", "reset-before"]),
+  ],
+])("A row is sent with the refusal that was written by %s", async (_, act) => {
+  expect(await rowBehind(createWorld(), act)).toEqual(kept);
 });
 
 it("A call whose outcome is unknown, and that names the number alone, refuses the e-mail of the row with that number", async () => {

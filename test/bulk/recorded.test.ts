@@ -264,24 +264,22 @@ it("A row whose first write may be repeated, and whose second must not be but me
   expect(events).toHaveLength(1);
 });
 
-describe("The end of a run leaves nothing in doubt that was not sent:", () => {
-  it.each(["429", "500-before", "reset-before"] as const)(
-    "a retry after a %s that is cut off: the next run sends the row",
-    async (kind) => {
-      const { audience, mock } = createFixture({
-        latencyMs: 50,
-        faults: [{ kind, times: 1, retryAfter: 1 }],
-      });
-      const checkpoint = new MemoryCheckpoint();
-      const stop = new AbortController();
-      const first = collectRun(audience.bulk(rows(1), upsert, { key, checkpoint, signal: stop.signal }));
-      await until(() => mock.requests.length === 1);
+it.each(["429", "500-before", "reset-before"] as const)(
+  "The end of a run leaves nothing in doubt that was not sent: a retry after a %s that is cut off: the next run sends the row",
+  async (kind) => {
+    const { audience, mock } = createFixture({
+      latencyMs: 50,
+      faults: [{ kind, times: 1, retryAfter: 1 }],
+    });
+    const checkpoint = new MemoryCheckpoint();
+    const stop = new AbortController();
+    const first = collectRun(audience.bulk(rows(1), upsert, { key, checkpoint, signal: stop.signal }));
+    await until(() => mock.requests.length === 1);
 
-      stop.abort();
+    stop.abort();
 
-      expect((await first).results.map(({ status }) => status)).not.toContain("succeeded");
-      expect(await audience.bulk(rows(1), upsert, { key, checkpoint })).toMatchObject({ succeeded: 1 });
-      expect(mock.organization("mock-organization").contacts).toHaveLength(1);
-    },
-  );
-});
+    expect((await first).results.map(({ status }) => status)).not.toContain("succeeded");
+    expect(await audience.bulk(rows(1), upsert, { key, checkpoint })).toMatchObject({ succeeded: 1 });
+    expect(mock.organization("mock-organization").contacts).toHaveLength(1);
+  },
+);

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { ColumnRule, Meaning } from "../../examples/exports/column-map.ts";
 import { runs } from "../properties/runs.ts";
 import { emailConsents, mapOf, openService, runAlone, table as tableOf } from "./importer-fixture.ts";
@@ -113,45 +113,43 @@ function ruleOf(words: Record<Truth, string[]>): ColumnRule {
   return { consent: "email", words: Object.fromEntries(entries) };
 }
 
-describe("The consent at the service is never better than the strictest word that a reader of the language sees", () => {
-  it("for any table, whose columns are answered or not, with any --consent", async () => {
-    const codes = { 0: 0, 1: 0, 2: 0 };
-    const consent = fc.constantFrom(undefined, "keep", "SUBSCRIBED", "NON_SUBSCRIBED");
-    await fc.assert(
-      fc.asyncProperty(table, consent, async (own, meant) => {
-        // A heading that comes twice has another name in the map.
-        const headings = own.columns.map(({ heading }) => heading);
-        fc.pre(new Set(headings).size === headings.length);
-        const { mock, close } = openService();
-        try {
-          const path = await writtenTable(own);
-          const answers = own.columns
-            .filter((one) => one.isAnswered)
-            .map(({ heading, words, isIgnored }) => [heading, isIgnored ? "ignore" : ruleOf(words)] as const);
-          if (answers.length > 0) await mapOf(path, { Email: "email", ...Object.fromEntries(answers) });
-          const { code } = await runAlone([path, ...(meant === undefined ? [] : ["--consent", meant])]);
-          codes[code as 0 | 1 | 2] += 1;
+it("The consent at the service is never better than the strictest word that a reader of the language sees, for any table, whose columns are answered or not, with any --consent", async () => {
+  const codes = { 0: 0, 1: 0, 2: 0 };
+  const consent = fc.constantFrom(undefined, "keep", "SUBSCRIBED", "NON_SUBSCRIBED");
+  await fc.assert(
+    fc.asyncProperty(table, consent, async (own, meant) => {
+      // A heading that comes twice has another name in the map.
+      const headings = own.columns.map(({ heading }) => heading);
+      fc.pre(new Set(headings).size === headings.length);
+      const { mock, close } = openService();
+      try {
+        const path = await writtenTable(own);
+        const answers = own.columns
+          .filter((one) => one.isAnswered)
+          .map(({ heading, words, isIgnored }) => [heading, isIgnored ? "ignore" : ruleOf(words)] as const);
+        if (answers.length > 0) await mapOf(path, { Email: "email", ...Object.fromEntries(answers) });
+        const { code } = await runAlone([path, ...(meant === undefined ? [] : ["--consent", meant])]);
+        codes[code as 0 | 1 | 2] += 1;
 
-          const known = truths(own);
-          const better = Object.entries(emailConsents(mock)).filter(([email, state]) => {
-            const truth = known.get(email) ?? "-";
-            return (
-              truth !== "-" && state !== undefined && strictness[truth] > strictness[state.charAt(0) as State]
-            );
-          });
-          expect(better).toEqual([]);
-          const unanswered = own.rows.flatMap(({ cells }) =>
-            cells.filter(({ truth }, index) => truth !== "-" && own.columns[index]?.isAnswered !== true),
+        const known = truths(own);
+        const better = Object.entries(emailConsents(mock)).filter(([email, state]) => {
+          const truth = known.get(email) ?? "-";
+          return (
+            truth !== "-" && state !== undefined && strictness[truth] > strictness[state.charAt(0) as State]
           );
-          if (code !== 2) expect(unanswered).toEqual([]);
-        } finally {
-          close();
-        }
-      }),
-      runs(300),
-    );
-    // The property needs imports, and questions.
-    expect(codes[0]).toBeGreaterThan(5);
-    expect(codes[2]).toBeGreaterThan(5);
-  });
+        });
+        expect(better).toEqual([]);
+        const unanswered = own.rows.flatMap(({ cells }) =>
+          cells.filter(({ truth }, index) => truth !== "-" && own.columns[index]?.isAnswered !== true),
+        );
+        if (code !== 2) expect(unanswered).toEqual([]);
+      } finally {
+        close();
+      }
+    }),
+    runs(300),
+  );
+  // The property needs imports, and questions.
+  expect(codes[0]).toBeGreaterThan(5);
+  expect(codes[2]).toBeGreaterThan(5);
 });

@@ -122,26 +122,27 @@ it("A number of Brevo is one without its plus", async () => {
   expect(bodies).toMatchObject([{ phone: "+48600100200", phone_opt_in: "UNSUBSCRIBED" }]);
 });
 
-describe("The heading of the addresses", () => {
-  it.each([
-    "Adres e-mail",
-    "Mailadres",
-    "Endereço de e-mail",
-    "Dirección de correo",
-    "Adresse de messagerie",
-    "Sähköposti",
-    "Email-адрес",
-    "Email (primary)",
-    "Person - Email - Work",
-    "E-mail 1 - Value",
-    "Subscriber",
-  ])("is known, so that an opt-in without a channel is not one of the number: %s", async (heading) => {
+it.each([
+  "Adres e-mail",
+  "Mailadres",
+  "Endereço de e-mail",
+  "Dirección de correo",
+  "Adresse de messagerie",
+  "Sähköposti",
+  "Email-адрес",
+  "Email (primary)",
+  "Person - Email - Work",
+  "E-mail 1 - Value",
+  "Subscriber",
+])(
+  "The heading of the addresses is known, so that an opt-in without a channel is not one of the number: %s",
+  async (heading) => {
     const { code, bodies } = await imported([`${heading};Telefon;Opt-in`, "a@example.com;+48600100200;yes"]);
 
     expect(code).toBe(0);
     expect(bodies).toEqual([{ email: "a@example.com", phone: "+48600100200", email_opt_in: "SUBSCRIBED" }]);
-  });
-});
+  },
+);
 
 it.each([
   [["ada@example.com;ja", "bo@example.com;nein"], "its first row holds an e-mail address"],

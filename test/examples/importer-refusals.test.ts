@@ -579,27 +579,25 @@ it("A map whose column is no field is refused with all fields that it may be, as
   );
 });
 
-describe("double_opt_in", () => {
-  it("is sent where it is true with an opt-in to e-mail, and otherwise told; another word holds back", async () => {
-    const { bodies, code, out } = await imported(
-      [
-        "Email,Newsletter,Confirm",
-        "a@example.com,yes,true",
-        "b@example.com,no,true",
-        "c@example.com,yes,false",
-        "d@example.com,yes,soon",
-      ],
-      { Email: "email", Newsletter: newsletter, Confirm: "double_opt_in" },
-    );
+it("double_opt_in is sent where it is true with an opt-in to e-mail, and otherwise told; another word holds back", async () => {
+  const { bodies, code, out } = await imported(
+    [
+      "Email,Newsletter,Confirm",
+      "a@example.com,yes,true",
+      "b@example.com,no,true",
+      "c@example.com,yes,false",
+      "d@example.com,yes,soon",
+    ],
+    { Email: "email", Newsletter: newsletter, Confirm: "double_opt_in" },
+  );
 
-    expect(code).toBe(1);
-    expect(bodies).toEqual([
-      { email: "a@example.com", email_opt_in: "SUBSCRIBED", double_opt_in: true },
-      { email: "b@example.com", email_opt_in: "UNSUBSCRIBED" },
-      { email: "c@example.com", email_opt_in: "SUBSCRIBED" },
-    ]);
-    expect(out).toContain("double_opt_in, where it is true, and goes with an opt-in to e-mail alone");
-  });
+  expect(code).toBe(1);
+  expect(bodies).toEqual([
+    { email: "a@example.com", email_opt_in: "SUBSCRIBED", double_opt_in: true },
+    { email: "b@example.com", email_opt_in: "UNSUBSCRIBED" },
+    { email: "c@example.com", email_opt_in: "SUBSCRIBED" },
+  ]);
+  expect(out).toContain("double_opt_in, where it is true, and goes with an opt-in to e-mail alone");
 });
 
 /** Writes a snapshot of the service. */

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { ColumnRule, Meaning } from "../../examples/exports/column-map.ts";
 import {
   csv,
@@ -192,22 +192,18 @@ const states = { S: "SUBSCRIBED", N: "NON_SUBSCRIBED", U: "UNSUBSCRIBED", "-": u
 const written = async ({ file = "people.csv", headings, rows }: Table) =>
   await csv(await temporaryFolder(), file, headings, ...rows.map(([row]) => row));
 
-describe("The true consent of each person arrives", () => {
-  it.each(tables)("from $tool", async ({ asked = {}, ...table }) => {
-    const mock = service();
-    const path = await written(table);
+it.each(tables)("The true consent of each person arrives from $tool", async ({ asked = {}, ...table }) => {
+  const mock = service();
+  const path = await written(table);
 
-    const first = await runAlone([path, "--list", list.id]);
-    const map = await mapIn(path);
-    const open = await openIn(path);
-    await writeFile(`${path}.map.json`, JSON.stringify({ ...map, columns: { ...map.columns, ...asked } }));
-    if (open.length > 0) await runAlone([path, "--list", list.id]);
+  const first = await runAlone([path, "--list", list.id]);
+  const map = await mapIn(path);
+  const open = await openIn(path);
+  await writeFile(`${path}.map.json`, JSON.stringify({ ...map, columns: { ...map.columns, ...asked } }));
+  if (open.length > 0) await runAlone([path, "--list", list.id]);
 
-    expect(open).toEqual(Object.keys(asked));
-    expect(first.code === 2).toBe(open.length > 0);
-    const people = table.rows.map(([row, truth]) => [/\w+@example\.com/.exec(row)?.[0] ?? "", states[truth]]);
-    expect(emailConsents(mock)).toEqual(
-      Object.fromEntries(people.filter(([, state]) => state !== undefined)),
-    );
-  });
+  expect(open).toEqual(Object.keys(asked));
+  expect(first.code === 2).toBe(open.length > 0);
+  const people = table.rows.map(([row, truth]) => [/\w+@example\.com/.exec(row)?.[0] ?? "", states[truth]]);
+  expect(emailConsents(mock)).toEqual(Object.fromEntries(people.filter(([, state]) => state !== undefined)));
 });

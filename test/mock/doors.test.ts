@@ -277,15 +277,13 @@ describe("The mock's own paths take only JSON", () => {
   });
 });
 
-describe("What a browser asks for by itself", () => {
-  it.each(["/favicon.ico", "/apple-touch-icon.png", "/.well-known/appspecific/com.chrome.devtools.json"])(
-    "%s is neither logged nor counted",
-    async (path) => {
-      await open();
-      const { status, body } = await send(path, { headers: { "sec-fetch-site": "same-origin" } });
+it.each(["/favicon.ico", "/apple-touch-icon.png", "/.well-known/appspecific/com.chrome.devtools.json"])(
+  "%s, which a browser asks for by itself, is neither logged nor counted",
+  async (path) => {
+    await open();
+    const { status, body } = await send(path, { headers: { "sec-fetch-site": "same-origin" } });
 
-      expect([status, body]).toEqual([204, ""]);
-      await expectUntouched();
-    },
-  );
-});
+    expect([status, body]).toEqual([204, ""]);
+    await expectUntouched();
+  },
+);

@@ -107,31 +107,29 @@ it("close() in the same turn as a call that does not wait lets it be sent and en
   expect(mock.organization("mock-organization").contacts).toHaveLength(1);
 });
 
-describe("close() after the abort of a call", () => {
-  it.each([{}, { drain: true }])(
-    "resolves, with the options %j, when its request has ended too, and its permit is released",
-    async (options) => {
-      const rateLimiter = new RateLimiter();
-      const { mock, audience } = mockedClient({ latencyMs: 60 }, { rateLimiter });
-      const stop = new AbortController();
-      const call = failureOf(audience.v1.customers.upsert(contact("a"), { signal: stop.signal }));
-      await vi.advanceTimersByTimeAsync(40);
-      expect(mock.requests).toHaveLength(1);
+it.each([{}, { drain: true }])(
+  "close() after the abort of a call resolves, with the options %j, when its request has ended too, and its permit is released",
+  async (options) => {
+    const rateLimiter = new RateLimiter();
+    const { mock, audience } = mockedClient({ latencyMs: 60 }, { rateLimiter });
+    const stop = new AbortController();
+    const call = failureOf(audience.v1.customers.upsert(contact("a"), { signal: stop.signal }));
+    await vi.advanceTimersByTimeAsync(40);
+    expect(mock.requests).toHaveLength(1);
 
-      stop.abort();
-      const log: string[] = [];
-      const closed = audience.close(options).then(() => log.push("closed"));
-      await vi.advanceTimersByTimeAsync(10);
-      expect(log).toEqual([]);
-      await vi.advanceTimersByTimeAsync(90);
-      await closed;
+    stop.abort();
+    const log: string[] = [];
+    const closed = audience.close(options).then(() => log.push("closed"));
+    await vi.advanceTimersByTimeAsync(10);
+    expect(log).toEqual([]);
+    await vi.advanceTimersByTimeAsync(90);
+    await closed;
 
-      expect(await call).toMatchObject({ code: "aborted", outcome: "unknown" });
-      expect(mock.requests).toMatchObject([{ status: 201, applied: true }]);
-      expect(rateLimiter.usage().inFlight).toBe(0);
-    },
-  );
-});
+    expect(await call).toMatchObject({ code: "aborted", outcome: "unknown" });
+    expect(mock.requests).toMatchObject([{ status: 201, applied: true }]);
+    expect(rateLimiter.usage().inFlight).toBe(0);
+  },
+);
 
 describe("close() rejects what waits for something else than a permit, and it is never sent:", () => {
   const closed = { code: "closed", message: "The client was closed." };

@@ -133,84 +133,72 @@ describe("A custom request is retried after a lost response", () => {
   });
 });
 
-describe("A custom request is refused, and nothing is sent:", () => {
-  it.each<[string, unknown, string, (string | number)[]]>([
-    ["no request", undefined, "required: an object", []],
-    ["no method", { path: "/api/v1/a" }, "required: one of GET, POST, PUT, PATCH, DELETE", ["method"]],
-    [
-      "a path of the other family",
-      { method: "GET", path: "/v2/lists" },
-      "must begin with /api/v1/",
-      ["path"],
-    ],
-    [
-      "a path out of the family",
-      { method: "GET", path: "/api/v1/../v2/x" },
+it.each<[string, unknown, string, (string | number)[]]>([
+  ["no request", undefined, "required: an object", []],
+  ["no method", { path: "/api/v1/a" }, "required: one of GET, POST, PUT, PATCH, DELETE", ["method"]],
+  ["a path of the other family", { method: "GET", path: "/v2/lists" }, "must begin with /api/v1/", ["path"]],
+  ["a path out of the family", { method: "GET", path: "/api/v1/../v2/x" }, "must not hold . or ..", ["path"]],
+  ["a query in the path", { method: "GET", path: "/api/v1/a?b=c" }, "give the query in `query`", ["path"]],
+  ["a space in the path", { method: "GET", path: "/api/v1/a b" }, "encodeURIComponent", ["path"]],
+  ["an empty segment", { method: "GET", path: "/api/v1//a" }, "must not hold an empty segment", ["path"]],
+  ...["%2f..%2f..", "%2e%2e%5c%2e%2e", "%252e%25252e", "..%20%2fx", "..;a=1"].map(
+    (path): [string, unknown, string, string[]] => [
+      `a parent encoded as ${path}`,
+      { method: "GET", path: `/api/v1/a/${path}` },
       "must not hold . or ..",
       ["path"],
     ],
-    ["a query in the path", { method: "GET", path: "/api/v1/a?b=c" }, "give the query in `query`", ["path"]],
-    ["a space in the path", { method: "GET", path: "/api/v1/a b" }, "encodeURIComponent", ["path"]],
-    ["an empty segment", { method: "GET", path: "/api/v1//a" }, "must not hold an empty segment", ["path"]],
-    ...["%2f..%2f..", "%2e%2e%5c%2e%2e", "%252e%25252e", "..%20%2fx", "..;a=1"].map(
-      (path): [string, unknown, string, string[]] => [
-        `a parent encoded as ${path}`,
-        { method: "GET", path: `/api/v1/a/${path}` },
-        "must not hold . or ..",
-        ["path"],
-      ],
-    ),
-    [
-      "a control character",
-      { method: "GET", path: "/api/v1/a%00" },
-      "must hold no control character",
-      ["path"],
-    ],
-    ["a method in lower case", { method: "post", path: "/api/v1/a" }, "write POST", ["method"]],
-    ["a method of no API", { method: "TRACE", path: "/api/v1/a" }, "must be one of GET, POST", ["method"]],
-    ["a GET with a body", { method: "GET", path: "/api/v1/a", body: {} }, "a GET has no body", ["body"]],
-    [
-      "an unknown key",
-      { method: "GET", path: "/api/v1/customer/create", data: {} },
-      "unknown key: a request has method, path, query, body and contact; options are the second argument",
-      ["data"],
-    ],
-    [
-      "a body that JSON cannot carry",
-      { method: "POST", path: "/api/v1/a", body: { a: [Number.NaN] } },
-      "JSON cannot carry NaN",
-      ["body", "a", 0],
-    ],
-    ["a query of an array", { method: "GET", path: "/api/v1/a", query: { a: [1] } }, "", ["query", "a"]],
-    ["a contact without a name", writeTo({}), "required: an email, a phone or a contactUUID", ["contact"]],
-    [
-      "another key of the contact",
-      writeTo({ email: "ada@example.com", id: "c-1" }),
-      "unknown key: a contact is named by email, phone and contactUUID",
-      ["contact", "id"],
-    ],
-    [
-      "a key of the contact that only a request has",
-      writeTo({ email: "ada@example.com", Path: "x" }),
-      "unknown key: a contact is named by email, phone and contactUUID",
-      ["contact", "Path"],
-    ],
-    ["an address with a hidden character", writeTo({ email: "a\u200b@b" }), "U+200B", ["contact", "email"]],
-    ["a phone without a digit", writeTo({ phone: "n/a" }), "must hold a digit", ["contact", "phone"]],
-    ["a blank contactUUID", writeTo({ contactUUID: " " }), "must not be empty", ["contact", "contactUUID"]],
-  ])("%s", async (_, request, message, path) => {
-    const { audience, sent } = recording();
+  ),
+  [
+    "a control character",
+    { method: "GET", path: "/api/v1/a%00" },
+    "must hold no control character",
+    ["path"],
+  ],
+  ["a method in lower case", { method: "post", path: "/api/v1/a" }, "write POST", ["method"]],
+  ["a method of no API", { method: "TRACE", path: "/api/v1/a" }, "must be one of GET, POST", ["method"]],
+  ["a GET with a body", { method: "GET", path: "/api/v1/a", body: {} }, "a GET has no body", ["body"]],
+  [
+    "an unknown key",
+    { method: "GET", path: "/api/v1/customer/create", data: {} },
+    "unknown key: a request has method, path, query, body and contact; options are the second argument",
+    ["data"],
+  ],
+  [
+    "a body that JSON cannot carry",
+    { method: "POST", path: "/api/v1/a", body: { a: [Number.NaN] } },
+    "JSON cannot carry NaN",
+    ["body", "a", 0],
+  ],
+  ["a query of an array", { method: "GET", path: "/api/v1/a", query: { a: [1] } }, "", ["query", "a"]],
+  ["a contact without a name", writeTo({}), "required: an email, a phone or a contactUUID", ["contact"]],
+  [
+    "another key of the contact",
+    writeTo({ email: "ada@example.com", id: "c-1" }),
+    "unknown key: a contact is named by email, phone and contactUUID",
+    ["contact", "id"],
+  ],
+  [
+    "a key of the contact that only a request has",
+    writeTo({ email: "ada@example.com", Path: "x" }),
+    "unknown key: a contact is named by email, phone and contactUUID",
+    ["contact", "Path"],
+  ],
+  ["an address with a hidden character", writeTo({ email: "a\u200b@b" }), "U+200B", ["contact", "email"]],
+  ["a phone without a digit", writeTo({ phone: "n/a" }), "must hold a digit", ["contact", "phone"]],
+  ["a blank contactUUID", writeTo({ contactUUID: " " }), "must not be empty", ["contact", "contactUUID"]],
+])("A custom request is refused, and nothing is sent: %s", async (_, request, message, path) => {
+  const { audience, sent } = recording();
 
-    // A caller in JavaScript can pass this.
-    const error = (await failureOf(audience.v1.request(request as CustomRequest))) as ValidationError;
+  // A caller in JavaScript can pass this.
+  const error = (await failureOf(audience.v1.request(request as CustomRequest))) as ValidationError;
 
-    expect(error).toBeInstanceOf(ValidationError);
-    expect(error.issues).toContainEqual(
-      expect.objectContaining({ path, message: expect.stringContaining(message) }),
-    );
-    expect(error.outcome).toBe("not-sent");
-    expect(sent).toEqual([]);
-  });
+  expect(error).toBeInstanceOf(ValidationError);
+  expect(error.issues).toContainEqual(
+    expect.objectContaining({ path, message: expect.stringContaining(message) }),
+  );
+  expect(error.outcome).toBe("not-sent");
+  expect(sent).toEqual([]);
 });
 
 describe("A custom request that adds a contact to a list", () => {

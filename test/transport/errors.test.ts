@@ -449,17 +449,15 @@ describe("An error of any class", () => {
   });
 });
 
-describe("isAudienceError", () => {
-  it("recognises errors of another copy of the package, and the other copy recognises ours", async () => {
-    vi.resetModules();
-    const other = await import("audience-sdk");
-    const theirs = new other.ConfigurationError("x");
-    const ours = thrownBy(() => new AudienceClient({ timeoutMs: -1 }));
+it("isAudienceError recognises errors of another copy of the package, and the other copy recognises ours", async () => {
+  vi.resetModules();
+  const other = await import("audience-sdk");
+  const theirs = new other.ConfigurationError("x");
+  const ours = thrownBy(() => new AudienceClient({ timeoutMs: -1 }));
 
-    expect(theirs).not.toBeInstanceOf(AudienceError);
-    expect(isAudienceError(theirs)).toBe(true);
-    expect(other.isAudienceError(ours)).toBe(true);
-  });
+  expect(theirs).not.toBeInstanceOf(AudienceError);
+  expect(isAudienceError(theirs)).toBe(true);
+  expect(other.isAudienceError(ours)).toBe(true);
 });
 
 it("A limiter of another copy of the package ends a call with outcome and request", async () => {

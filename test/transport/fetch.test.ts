@@ -295,14 +295,12 @@ describe("The error of a failed connection names the origin, the reason, and whe
   });
 });
 
-describe("Its cause", () => {
-  it("holds only the messages of the runtime's error and of its causes", async () => {
-    const { cause } = await failing(wrapped({ request: { body: contact } }, "other side closed"));
+it("The cause of a failed connection holds only the messages of the runtime's error and of its causes", async () => {
+  const { cause } = await failing(wrapped({ request: { body: contact } }, "other side closed"));
 
-    const words = "fetch failed: other side closed";
-    expect(cause).toMatchObject({ name: "TypeError", message: words, stack: `TypeError: ${words}` });
-    expect(cause).not.toHaveProperty("cause");
-  });
+  const words = "fetch failed: other side closed";
+  expect(cause).toMatchObject({ name: "TypeError", message: words, stack: `TypeError: ${words}` });
+  expect(cause).not.toHaveProperty("cause");
 });
 
 it.each([

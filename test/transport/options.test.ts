@@ -225,16 +225,14 @@ describe("Access to a family with missing options is a ConfigurationError that n
   });
 });
 
-describe("In a browser", () => {
-  it("the constructor throws, unless dangerouslyAllowBrowser is set", () => {
-    const { clientOptions } = createMockService();
-    vi.stubGlobal("window", { document: {} });
+it("In a browser the constructor throws, unless dangerouslyAllowBrowser is set", () => {
+  const { clientOptions } = createMockService();
+  vi.stubGlobal("window", { document: {} });
 
-    for (const Client of [AudienceClient, V1Client, V2Client]) {
-      expect(thrownBy(() => new Client(clientOptions))).toBeInstanceOf(ConfigurationError);
-      expect(() => new Client({ ...clientOptions, dangerouslyAllowBrowser: true })).not.toThrow();
-    }
-  });
+  for (const Client of [AudienceClient, V1Client, V2Client]) {
+    expect(thrownBy(() => new Client(clientOptions))).toBeInstanceOf(ConfigurationError);
+    expect(() => new Client({ ...clientOptions, dangerouslyAllowBrowser: true })).not.toThrow();
+  }
 });
 
 describe("withOptions", () => {
@@ -288,18 +286,16 @@ describe("withOptions", () => {
   });
 });
 
-describe("The limiter of a client", () => {
-  it("has a longest wait for each client, which a call may override, also with no limit", async () => {
-    vi.useFakeTimers();
-    const { v1 } = mockedClient({}, { rateLimiter: new RateLimiter({ windows: oneAMinute, maxWaitMs: 10 }) });
-    await v1.customers.list();
+it("The limiter of a client has a longest wait for each client, which a call may override, also with no limit", async () => {
+  vi.useFakeTimers();
+  const { v1 } = mockedClient({}, { rateLimiter: new RateLimiter({ windows: oneAMinute, maxWaitMs: 10 }) });
+  await v1.customers.list();
 
-    const bounded = failureOf(v1.customers.upsert(contact));
-    const patient = within(70_000, v1.customers.upsert(contact, { maxWaitMs: Infinity }));
+  const bounded = failureOf(v1.customers.upsert(contact));
+  const patient = within(70_000, v1.customers.upsert(contact, { maxWaitMs: Infinity }));
 
-    expect(await bounded).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent" });
-    expect((await patient).id).toBeDefined();
-  });
+  expect(await bounded).toMatchObject({ code: "rate_limit_wait", outcome: "not-sent" });
+  expect((await patient).id).toBeDefined();
 });
 
 // A caller in JavaScript can pass any of these; each was treated as empty options.

@@ -192,19 +192,17 @@ function traced() {
 const lineageOf = (span: Span | undefined): string =>
   span === undefined ? "" : `${lineageOf(span.parent)}/${span.name}`;
 
-describe("AsyncLocalStorage stores that are bound to the start of the channels", () => {
-  it("are those of the user outside of a call", async () => {
-    const spans = traced();
-    const own = { name: "own", parent: undefined };
-    const { audience } = mockedClient();
+it("AsyncLocalStorage stores that are bound to the start of the channels are those of the user outside of a call", async () => {
+  const spans = traced();
+  const own = { name: "own", parent: undefined };
+  const { audience } = mockedClient();
 
-    const after = await spans.run(own, async () => {
-      await audience.v1.customers.upsert(contact);
-      return spans.getStore();
-    });
-
-    expect(after).toBe(own);
+  const after = await spans.run(own, async () => {
+    await audience.v1.customers.upsert(contact);
+    return spans.getStore();
   });
+
+  expect(after).toBe(own);
 });
 
 describe("The tracing channel audience-sdk:request, and onResponse", () => {

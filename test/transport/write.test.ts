@@ -56,19 +56,17 @@ async function issuesOf(job: unknown, options?: object) {
   return (error as ValidationError).issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
 
-describe("A write is a value: write", () => {
-  it("gives plain data, its arguments as given and unchecked, and sends nothing", () => {
-    expect(write.v1.customers.upsert(contact)).toStrictEqual({ operation: "v1.customers.upsert", contact });
-    const options = { timeoutMs: 1 };
-    const operation = "v1.contactGroups.addContact";
-    const adds = write.v1.contactGroups.addContact("l", contact, options);
-    expect(adds).toStrictEqual({ operation, listId: "l", contact, options });
-    const sends = write.v1.events.send(untyped("wrong"));
-    expect(sends).toStrictEqual({ operation: "v1.events.send", event: "wrong" });
-    expect(write.v2.contacts.upsert(v2Contact).contact).toBe(v2Contact);
-    expect(write.v1.request(request)).toStrictEqual({ operation: "v1.request", request });
-    expect(write.v2.request(v2Request)).toStrictEqual({ operation: "v2.request", request: v2Request });
-  });
+it("A write is a value: write gives plain data, its arguments as given and unchecked, and sends nothing", () => {
+  expect(write.v1.customers.upsert(contact)).toStrictEqual({ operation: "v1.customers.upsert", contact });
+  const options = { timeoutMs: 1 };
+  const operation = "v1.contactGroups.addContact";
+  const adds = write.v1.contactGroups.addContact("l", contact, options);
+  expect(adds).toStrictEqual({ operation, listId: "l", contact, options });
+  const sends = write.v1.events.send(untyped("wrong"));
+  expect(sends).toStrictEqual({ operation: "v1.events.send", event: "wrong" });
+  expect(write.v2.contacts.upsert(v2Contact).contact).toBe(v2Contact);
+  expect(write.v1.request(request)).toStrictEqual({ operation: "v1.request", request });
+  expect(write.v2.request(v2Request)).toStrictEqual({ operation: "v2.request", request: v2Request });
 });
 
 describe("audience.send", () => {
