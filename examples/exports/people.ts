@@ -7,7 +7,6 @@ import {
   joined,
   noWords,
   ofChannel,
-  stateOf,
   type Words,
   WordsByKey,
   withoutOptIns,
@@ -30,8 +29,6 @@ export class People {
   readonly #known = new WordsByKey();
   /** The first address of each number, to which it is sent. */
   readonly #ownerOfPhone = new Map<string, string>();
-  /** The numbers with an opt-in of their own in a row of that address. */
-  readonly #optedIn = new Set<string>();
   /** The further people of a number, of an address in another column, and of an id. */
   readonly #others = new Map<string, Set<string>>();
   /** The refusals by each address, number or id that stands for the whole person. */
@@ -46,7 +43,7 @@ export class People {
   readonly #earlier = new WordsByKey();
 
   add(row: ReadRow): void {
-    const { others, cells, file, number, refusing } = row;
+    const { others, file, number, refusing } = row;
     if (refusing.length > 0)
       for (const name of namesOf(row)) this.#refusing.set(name, { file, number, refusing });
     const { email, phone } = row.person;
@@ -56,11 +53,10 @@ export class People {
       if (name !== undefined && this.#known.has(name)) this.#inSeveralRows.add(name);
     if (email !== undefined) this.#known.join(email, words);
     if (phone !== undefined) {
+      if (email !== undefined) this.#addOwner(phone, email);
       // The number has a consent of its own: another address may have the same number, and did not give this opt-in.
       const ofNumber = email === undefined ? words : ofChannel(words, "phone");
-      this.#known.join(phone, cells.has("email") ? withoutOptIns(ofNumber) : ofNumber);
-      if (email !== undefined) this.#addOwner(phone, email);
-      if (stateOf(words.phone) === "SUBSCRIBED" && this.#isOfOwner(row)) this.#optedIn.add(phone);
+      this.#known.join(phone, this.#isOfOwner(row) ? ofNumber : withoutOptIns(ofNumber));
     }
     const refusals = withoutOptIns(words);
     const hasAddress = email !== undefined || others.some(isAddress);
@@ -182,12 +178,11 @@ export class People {
   wordsOf(row: ReadRow): Words {
     const { email, phone = "" } = row.person;
     const ofPerson = this.#known.of(email ?? this.#ownerOfPhone.get(phone) ?? phone);
-    const ofNumber = withoutOptIns(ofChannel(this.#known.of(phone), "phone"));
-    const isOptedIn = this.#optedIn.has(phone) && this.#isOfOwner(row);
+    const ofNumber = ofChannel(this.#known.of(phone), "phone");
+    const own = this.#isOfOwner(row) ? ofNumber : withoutOptIns(ofNumber);
     // Who has agreed to messages to one number has not agreed to those to another.
     const others = { ...ofPerson, phone: ofPerson.phone === 1 ? 0 : ofPerson.phone };
-    const optIn = { ...noWords, phone: isOptedIn ? 1 : 0 };
-    return [others, ofNumber, optIn].reduce(joined, { ...row.words });
+    return [others, own].reduce(joined, { ...row.words });
   }
 }
 
