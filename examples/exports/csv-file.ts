@@ -1,10 +1,11 @@
 import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
-import { pipeline } from "node:stream";
+import { pipeline, Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { TextDecoderStream } from "node:stream/web";
 import { CsvError, parse } from "csv-parse";
 import { InputError } from "../console/program.ts";
 import type { RowIssue } from "./contact.ts";
-import { decoded, delimiterOf, type Delimiter, encodingIn, withoutMark } from "./csv-format.ts";
+import { delimiterOf, encodingIn, withoutMark } from "./csv-format.ts";
 import { isOfAddresses } from "./identifiers.ts";
 
 /** The column that a report adds: the reason why the row was not imported. */
@@ -58,7 +59,8 @@ export interface CsvFile {
   /** The names of the columns in a map: a second `Tag` is `Tag (2)`. */
   readonly names: readonly string[];
   readonly encoding: string;
-  readonly delimiter: Delimiter;
+  /** The separator of cells. */
+  readonly delimiter: string;
   /** Its rows without the empty lines (which still count in the rows' numbers), one at a time, from the first on. */
   rows(): AsyncGenerator<CsvRow>;
 }
@@ -74,9 +76,11 @@ export async function openCsv(
   path: string,
   { encoding: given }: { encoding?: string | undefined } = {},
 ): Promise<CsvFile> {
-  const head = await firstBytes(path);
+  const head = await buffer(createReadStream(path, { end: headBytes - 1 })).catch((cause: unknown) => {
+    throw new InputError(`${path}: cannot be read: ${String(cause)}`, { cause });
+  });
   // A zip, as of .xlsx and .ods, or an old .xls.
-  if (/^(504b|d0cf11e0)/.test(Buffer.from(head).toString("hex")))
+  if (/^(504b|d0cf11e0)/.test(head.toString("hex", 0, 4)))
     throw new InputError(`${path}: is a workbook or an archive. Save it as "CSV UTF-8".`);
   const encoding = await encodingIn(path, head, given);
   const beginning = new TextDecoder(encoding).decode(head);
@@ -130,19 +134,9 @@ export function distinct(
   });
 }
 
-async function firstBytes(path: string): Promise<Uint8Array> {
-  try {
-    await using file = await open(path);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
-    return buffer.subarray(0, bytesRead);
-  } catch (cause) {
-    throw new InputError(`${path}: cannot be read: ${String(cause)}`, { cause });
-  }
-}
-
 async function* recordsOf(
   path: string,
-  { encoding, delimiter, isNamed }: { encoding: string; delimiter: Delimiter; isNamed: boolean },
+  { encoding, delimiter, isNamed }: { encoding: string; delimiter: string; isNamed: boolean },
 ): AsyncGenerator<string[]> {
   const from = isNamed ? 2 : 1;
   const parser = parse({
@@ -153,13 +147,10 @@ async function* recordsOf(
     // Rows of another length are kept and reported by number, and do not end the whole file.
     relax_column_count: true,
   });
+  // Invalid bytes are an error, because names would be stored damaged.
+  const decoder = new TextDecoderStream(encoding, { fatal: true });
   // An error in the pipeline destroys the parser, so the loop throws it.
-  pipeline(
-    createReadStream(path),
-    (bytes: AsyncIterable<Uint8Array>) => decoded(bytes, encoding),
-    parser,
-    () => undefined,
-  );
+  pipeline(Readable.toWeb(createReadStream(path)).pipeThrough(decoder), parser, () => undefined);
   try {
     // Safe: without the option `columns` a record is an array of its cells.
     for await (const record of parser) yield record as string[];

@@ -32,27 +32,16 @@ export async function encodingIn(path: string, head: Uint8Array, named: string |
   return isUtf8(await readFile(path)) ? "utf-8" : named;
 }
 
-/** Decodes a stream of bytes. Throws for invalid bytes, because names would be stored damaged. */
-export async function* decoded(bytes: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
-  for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
-  yield decoder.decode();
-}
-
-const delimiters = [",", ";", "\t", "|"] as const;
-
-/** The separator of cells. */
-export type Delimiter = (typeof delimiters)[number];
-
 /**
  * The delimiter with which most rows of the file's beginning have as many cells as headings, most hold a whole address, and
  * there are most headings; or that of a line `sep=;` above the headings.
  */
-export function delimiterOf(beginning: string): Delimiter {
+export function delimiterOf(beginning: string): string {
   const sign = /^"?sep=([,;|\t])"?\r?\n/.exec(beginning)?.[1];
-  const fits = delimiters.map((delimiter) => ({ delimiter, fit: fit(beginning, delimiter) }));
+  if (sign !== undefined) return sign;
+  const fits = [",", ";", "\t", "|"].map((delimiter) => ({ delimiter, fit: fit(beginning, delimiter) }));
   const [best] = fits.toSorted((one, other) => compare(other.fit, one.fit));
-  return delimiters.find((delimiter) => delimiter === sign) ?? best!.delimiter;
+  return best!.delimiter;
 }
 
 /** The share of rows with as many cells as headings, where those are more than one; that with an address; the headings. */
@@ -61,7 +50,7 @@ type Fit = readonly [rows: number, addresses: number, headings: number];
 const compare = (one: Fit, other: Fit) =>
   one.map((value, index) => value - other[index]!).find((difference) => difference !== 0) ?? 0;
 
-function fit(beginning: string, delimiter: Delimiter): Fit {
+function fit(beginning: string, delimiter: string): Fit {
   const [headings = [], ...rows] = recordsIn(beginning, delimiter);
   if (headings.length < 2) return [0, 0, headings.length];
   const share = (fits: (cells: readonly string[]) => boolean) =>
@@ -73,7 +62,7 @@ function fit(beginning: string, delimiter: Delimiter): Fit {
   ];
 }
 
-function recordsIn(beginning: string, delimiter: Delimiter): string[][] {
+function recordsIn(beginning: string, delimiter: string): string[][] {
   const records: string[][] = [];
   try {
     // The beginning may end in the middle of a row.
