@@ -57,9 +57,8 @@ export class Questions {
     this.#output = output;
     this.#signal = signal;
     // terminal: false leaves Ctrl-C to the process, which ends cleanly by the signal.
-    this.#reader = createInterface({ input, terminal: false });
+    this.#reader = createInterface({ input, terminal: false, signal });
     this.#lines = this.#reader[Symbol.asyncIterator]();
-    signal.addEventListener("abort", () => this.#reader.close(), { once: true });
   }
 
   [Symbol.dispose](): void {
