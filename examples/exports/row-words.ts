@@ -25,7 +25,7 @@ export const always = optIns.length + 1;
 /** What is said of a person, each as a number of which the largest counts. */
 export type Words = typeof noWords;
 
-const parts = Object.keys(noWords) as (keyof Words)[];
+export const parts = Object.keys(noWords) as (keyof Words)[];
 
 const unsubscribed = optIns.length;
 

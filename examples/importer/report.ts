@@ -10,6 +10,7 @@ import { type CsvFile, distinct, openCsv, reasonHeading } from "../exports/csv-f
 import { csvLine } from "../exports/csv-format.ts";
 import type { People } from "../exports/people.ts";
 import type { ReadRow } from "../exports/read-row.ts";
+import { parts } from "../exports/row-words.ts";
 import type { ImporterArguments } from "./arguments.ts";
 import { mapPathOf } from "./maps.ts";
 import type { RowToSend } from "./rows-to-send.ts";
@@ -158,17 +159,12 @@ const isReport = (path: string, { encoding }: ImporterArguments) =>
 
 const refusalsPathOf = (report: string) => `${report}.refused.json`;
 
-const level = z.number().min(0);
-
 const refusalsSchema = z.strictObject({
   version: z.literal(1),
   /** Whether the file had consents: a row of its report then needs none either. */
   hasConsents: z.boolean(),
   /** Who has refused, by the hash of an address, a number or an id: a corrected row may be about one of them. */
-  people: z.record(
-    z.string(),
-    z.strictObject({ email: level, phone: level, emailHold: level, phoneHold: level, isSuppressed: level }),
-  ),
+  people: z.record(z.string(), z.record(z.enum(parts), z.number().min(0))),
 });
 
 type Refusals = z.output<typeof refusalsSchema>;
