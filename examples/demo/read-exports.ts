@@ -29,7 +29,7 @@ export async function readExports(
   const names = (await namesIn(folder)).filter((name) => name.toLowerCase().endsWith(".csv"));
   if (names.length === 0) throw new InputError(`${folder}: holds no CSV file.`);
   const paths = names.toSorted().map((name) => join(folder, name));
-  const mapped = await openFiles({ files: paths }, signal);
+  const mapped = await openFiles({ files: paths, map: undefined, encoding: undefined }, signal);
   for (const { file, open, mapPath } of mapped)
     if (open.length > 0)
       throw new InputError(
@@ -38,7 +38,10 @@ export async function readExports(
   const survey = await surveyFiles(mapped, { signal });
   const valid: RowToSend[] = [];
   const invalid: { row: RowToSend; issues: readonly RowIssue[] }[] = [];
-  for await (const { row: read, contact, issues: ofRow, notes } of rowsToSend(survey)) {
+  for await (const { row: read, contact, issues: ofRow, notes } of rowsToSend(survey, {
+    consent: undefined,
+    listId: undefined,
+  })) {
     const issues = [...ofRow, ...notes.flatMap(({ issue }) => issue ?? [])];
     const row = { ...read, contact, file: relative(folder, read.file) };
     if (issues.length > 0) invalid.push({ row, issues });

@@ -1,25 +1,9 @@
 import { InputError, parseCommandLine } from "../console/program.ts";
-import { optIns, type OptIn } from "../exports/contact.ts";
+import { optIns } from "../exports/contact.ts";
 import { isEncoding } from "../exports/csv-format.ts";
 
 /** The parsed command line. */
-export interface ImporterArguments {
-  readonly files: readonly string[];
-  readonly listId: string | undefined;
-  /** The consent of rows without one. */
-  readonly consent: OptIn | "keep" | undefined;
-  /** The one map of all files; undefined for a map beside each. */
-  readonly map: string | undefined;
-  readonly isConfirmed: boolean;
-  readonly snapshot: string | undefined;
-  readonly reserve: number | undefined;
-  readonly encoding: string | undefined;
-  readonly isDryRun: boolean;
-  readonly isMock: boolean;
-  readonly checkpoint: string | undefined;
-  readonly organization: string | undefined;
-  readonly reportFolder: string | undefined;
-}
+export type ImporterArguments = Exclude<ReturnType<typeof parseArguments>, "help">;
 
 export const help = `Usage: npm run import -- FILE… [options]
 Without the "--", npm keeps the options for itself.
@@ -70,7 +54,7 @@ const known = {
 } as const;
 
 /** Parses the command line, or throws an `InputError`. */
-export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv): ImporterArguments | "help" {
+export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv) {
   const { values, positionals } = parseCommandLine({
     args: [...args],
     options: known,
@@ -80,7 +64,7 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
   const isBeside = (path: string) =>
     positionals.some((other) => path === `${other}.map.json` || path === `${other}.refused.json`);
   const files = positionals.filter((path) => !isBeside(path));
-  if (values.help) return "help";
+  if (values.help) return "help" as const;
   refuseKeptByNpm(values, env);
   if (files.length === 0) throw new InputError("Name at least one CSV file.");
   const twice = files.find((file, index) => files.indexOf(file) !== index);
@@ -100,7 +84,9 @@ export function parseArguments(args: readonly string[], env: NodeJS.ProcessEnv):
   return {
     files,
     listId: values.list,
+    /** The consent of rows without one. */
     consent,
+    /** The one map of all files; undefined for a map beside each. */
     map: values.map,
     isConfirmed: values.yes ?? false,
     snapshot: values.snapshot,

@@ -21,8 +21,7 @@ import type { Survey } from "./survey.ts";
 
 type Result = BulkResult<RowToSend, unknown>;
 
-/** The parts that an import runs with. */
-export interface Running {
+interface Running {
   readonly audience: AudienceClient;
   readonly snapshot: Snapshot | undefined;
   readonly failed: Report;

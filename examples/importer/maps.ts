@@ -35,15 +35,14 @@ export interface MappedFile {
   readonly cells: ReadonlyMap<string, ColumnCells>;
 }
 
-/** The files, and what is said of them all. */
-export type FilesToOpen = Pick<ImporterArguments, "files"> &
-  Partial<Pick<ImporterArguments, "map" | "encoding">>;
-
 /** The path of a file's map: beside the file, or `--map`. */
-export const mapPathOf = (path: string, { map }: Pick<FilesToOpen, "map">) => map ?? `${path}.map.json`;
+export const mapPathOf = (path: string, { map }: Pick<ImporterArguments, "map">) => map ?? `${path}.map.json`;
 
 /** Opens the files, and reads or proposes their maps. */
-export async function openFiles(options: FilesToOpen, signal: AbortSignal): Promise<MappedFile[]> {
+export async function openFiles(
+  options: Pick<ImporterArguments, "files" | "map" | "encoding">,
+  signal: AbortSignal,
+): Promise<MappedFile[]> {
   const files: MappedFile[] = [];
   for (const path of options.files) {
     const file = await openCsv(path, { encoding: options.encoding });

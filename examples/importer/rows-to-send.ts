@@ -26,10 +26,10 @@ export interface RowToSend {
   readonly isOnlyMeant: boolean;
 }
 
-type RowOptions = Partial<Pick<ImporterArguments, "consent" | "listId">>;
+type RowOptions = Pick<ImporterArguments, "consent" | "listId">;
 
 /** Reads the files again, and completes each row with the results of the survey. */
-export async function* rowsToSend(survey: Survey, options: RowOptions = {}): AsyncGenerator<RowToSend> {
+export async function* rowsToSend(survey: Survey, options: RowOptions): AsyncGenerator<RowToSend> {
   for (const file of survey.files)
     for await (const row of file.plan.file.rows())
       yield { file, ...rowToSend(readRow(file.plan, row), survey, options) };
