@@ -15,7 +15,13 @@ class OneStepBack extends Error {}
 type Consent = ConsentRule["consent"];
 type WordMeaning = ConsentRule["words"][string];
 
-const consents: Readonly<Record<string, Consent>> = { 1: "email", 2: "phone", 3: "both" };
+const kinds: Readonly<Record<string, ColumnRule>> = {
+  1: { consent: "email", words: {} },
+  2: { consent: "phone", words: {} },
+  3: { consent: "both", words: {} },
+  4: "property",
+  5: "ignore",
+};
 const kindKeys =
   "1 consent to e-mail, 2 consent to SMS and calls, 3 consent to both, 4 a custom property, 5 leave it out";
 const meanings: Readonly<Record<string, Meaning>> = {
@@ -84,15 +90,16 @@ export class Questions {
     const words = wordsToAsk(cells).filter(([word]) => word !== "" || cells.words.has(anyDate));
     const known = typeof proposed === "object" ? proposed : undefined;
     this.#say("", `What is ${JSON.stringify(printable(name))}? It holds`, ...words.map(wordLine));
-    const consent =
+    const rule =
       known === undefined || known.consent === "?"
         ? await this.#choice(
             `${kindKeys}, or a field: ${contactFields.join(", ")}`,
             help.column,
-            (answer) => consents[answer] ?? { 4: "property", 5: "ignore" }[answer] ?? fieldNamed(answer),
+            (answer) => kinds[answer] ?? contactFields.find((field) => field === answer),
           )
-        : known.consent;
-    if (consent !== "email" && consent !== "phone" && consent !== "both") return consent as ColumnRule;
+        : known;
+    if (typeof rule === "string") return rule;
+    const { consent } = rule;
     const own: Record<string, WordMeaning> = { "": "none", ...known?.words };
     const open = Object.keys(own).filter((word) => own[word] === "?");
     const asked = new Map([...open.map((word): WordToAsk => [word, cells.words.get(word)]), ...words]);
@@ -168,8 +175,6 @@ export class Questions {
     return value.trim();
   }
 }
-
-const fieldNamed = (answer: string) => contactFields.find((field) => field === answer);
 
 function wordLine([word, rows]: WordToAsk): string {
   if (word === anyOther) return "  any other word";

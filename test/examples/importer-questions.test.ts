@@ -439,6 +439,16 @@ describe("On a terminal", () => {
     expect(emailConsents(mock)).toEqual(consents);
   });
 
+  it("a column of addresses becomes a field by its name", async () => {
+    service();
+    const path = await csv(await temporaryFolder(), "people.csv", "Kontakt", "a@example.com");
+
+    const { code } = await runOnTerminal([path, "--yes", "--consent", "NON_SUBSCRIBED"], ["email"]);
+
+    expect(code).toBe(0);
+    expect(await mapIn(path)).toMatchObject({ columns: { Kontakt: "email" } });
+  });
+
   it("nothing is sent where the questions are not answered, and no map is written", async () => {
     const mock = service();
     const path = await table("email,Status", "a@example.com,Active");
