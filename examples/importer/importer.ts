@@ -10,7 +10,7 @@ import { answerMaps, openFiles } from "./maps.ts";
 import { planLines, stopLines, unnamedLines } from "./plan-lines.ts";
 import { Questions } from "./questions.ts";
 import { Report } from "./report.ts";
-import { checkAll } from "./rows-to-send.ts";
+import { reasonIn, rowsToSend } from "./rows-to-send.ts";
 import { checkList, type ImportService, openService } from "./service.ts";
 import { type Survey, surveyFiles } from "./survey.ts";
 
@@ -49,7 +49,11 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
   if (files === undefined) return 2;
   const survey = await surveyFiles(files, { signal, consent: options.consent });
   const planned = options.isDryRun ? failed : new Report(options);
-  await checkAll(survey, options, { failed: planned, signal });
+  for await (const row of rowsToSend(survey, options)) {
+    signal.throwIfAborted();
+    row.file.check(row, survey.toSend);
+    if (row.issues.length > 0) await planned.add(row, reasonIn(row));
+  }
   for (const file of survey.files) say(output, ...planLines(file), "");
   planned.print(output, true);
   const stops = survey.files.flatMap((file) => stopLines(file, options));

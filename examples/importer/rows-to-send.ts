@@ -7,7 +7,6 @@ import { type Note, type ReadRow, readRow, sentAsProperty } from "../exports/rea
 import { always, stateOf, valueOf, type Words } from "../exports/row-words.ts";
 import { anyOther } from "../exports/words.ts";
 import type { ImporterArguments } from "./arguments.ts";
-import type { Report } from "./report.ts";
 import type { FileSurvey, Survey } from "./survey.ts";
 
 /** A row as it is sent: with its person's consent, and without invalid values. */
@@ -33,19 +32,6 @@ export async function* rowsToSend(survey: Survey, options: RowOptions): AsyncGen
   for (const file of survey.files)
     for await (const row of file.plan.file.rows())
       yield { file, ...rowToSend(readRow(file.plan, row), survey, options) };
-}
-
-/** Checks each row as it would be sent. Sends nothing. */
-export async function checkAll(
-  survey: Survey,
-  options: ImporterArguments,
-  { failed, signal }: { failed: Report; signal: AbortSignal },
-): Promise<void> {
-  for await (const row of rowsToSend(survey, options)) {
-    signal.throwIfAborted();
-    row.file.check(row, survey.toSend);
-    if (row.issues.length > 0) await failed.add(row, reasonIn(row));
-  }
 }
 
 function rowToSend(
