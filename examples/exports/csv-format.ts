@@ -38,28 +38,22 @@ export async function encodingIn(path: string, head: Uint8Array, named: string |
  */
 export function delimiterOf(beginning: string): string {
   const sign = /^"?sep=([,;|\t])"?\r?\n/.exec(beginning)?.[1];
-  if (sign !== undefined) return sign;
-  const fits = [",", ";", "\t", "|"].map((delimiter) => ({ delimiter, fit: fit(beginning, delimiter) }));
-  const [best] = fits.toSorted((one, other) => compare(other.fit, one.fit));
-  return best!.delimiter;
+  const [best] = [",", ";", "\t", "|"]
+    .map((delimiter) => ({ delimiter, ...fit(recordsIn(beginning, delimiter)) }))
+    .toSorted((a, b) => b.rows - a.rows || b.addresses - a.addresses || b.headings - a.headings);
+  return sign ?? best!.delimiter;
 }
 
 /** The share of rows with as many cells as headings, where those are more than one; that with an address; the headings. */
-type Fit = readonly [rows: number, addresses: number, headings: number];
-
-const compare = (one: Fit, other: Fit) =>
-  one.map((value, index) => value - other[index]!).find((difference) => difference !== 0) ?? 0;
-
-function fit(beginning: string, delimiter: string): Fit {
-  const [headings = [], ...rows] = recordsIn(beginning, delimiter);
-  if (headings.length < 2) return [0, 0, headings.length];
+function fit([headings = [], ...rows]: readonly string[][]) {
   const share = (fits: (cells: readonly string[]) => boolean) =>
     rows.length === 0 ? 1 : rows.filter(fits).length / rows.length;
-  return [
-    share((cells) => cells.length === headings.length),
-    share((cells) => cells.some((cell) => isOfAddresses(cell))),
-    headings.length,
-  ];
+  const isTable = headings.length > 1;
+  return {
+    rows: isTable ? share((cells) => cells.length === headings.length) : 0,
+    addresses: isTable ? share((cells) => cells.some((cell) => isOfAddresses(cell))) : 0,
+    headings: headings.length,
+  };
 }
 
 function recordsIn(beginning: string, delimiter: string): string[][] {
