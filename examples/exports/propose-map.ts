@@ -78,7 +78,6 @@ export interface DoubtfulColumn {
   readonly isState: boolean;
 }
 
-/** The columns of a file that somebody takes for data, and that may be about a consent. */
 export function doubtfulColumns(
   { headings, names }: CsvFile,
   { columns }: ColumnMap,
@@ -138,9 +137,8 @@ function areLike(pattern: RegExp, cells: ColumnCells): boolean {
 
 function everyoneIn(path: string, vendor: Vendor | undefined): Everyone | undefined {
   const name = basename(path).toLowerCase();
-  const section = sectionOf(vendor, path);
-  if (section === undefined) return isNamedAsRefusal(basename(path)) ? { email: "?", phone: "?" } : undefined;
-  const { optIn } = section;
+  const optIn = sectionOf(vendor, path);
+  if (optIn === undefined) return isNamedAsRefusal(basename(path)) ? { email: "?", phone: "?" } : undefined;
   // "subscribed_sms_audience_export_…"; an audience without a channel in its name is one of e-mail.
   if (!/(?<![a-z])(sms|mms|whatsapp|phone)(?![a-z])/.test(name)) return { email: optIn };
   if (!/e-?mail/.test(name)) return { phone: optIn };

@@ -12,7 +12,7 @@ export interface Vendor {
   /** Columns of data, whatever is in their cells, separated by `|`. */
   readonly properties: string;
   /** What a file means as a whole, by the beginning of its name; the first one counts. */
-  readonly sections?: readonly { readonly begins: string; readonly optIn: OptIn }[];
+  readonly sections?: Readonly<Record<string, OptIn>>;
 }
 
 /** The words of each meaning, separated by `|`. A blank says nothing. */
@@ -56,13 +56,13 @@ const vendors: readonly Vendor[] = [
       "Address|Birthday|Source|MEMBER_RATING|OPTIN_TIME|OPTIN_IP|CONFIRM_TIME|CONFIRM_IP|LATITUDE|LONGITUDE|GMTOFF|DSTOFF|" +
       "TIMEZONE|LAST_CHANGED|LEID|EUID|NOTES|TAGS|CLEAN_CAMPAIGN_TITLE|CLEAN_CAMPAIGN_ID|UNSUB_CAMPAIGN_TITLE|" +
       "UNSUB_CAMPAIGN_ID|UNSUB_REASON|UNSUB_REASON_OTHER",
-    sections: [
-      { begins: "unsubscribed", optIn: "UNSUBSCRIBED" },
-      { begins: "cleaned", optIn: "NON_SUBSCRIBED" },
-      { begins: "non-subscribed", optIn: "NON_SUBSCRIBED" },
-      { begins: "nonsubscribed", optIn: "NON_SUBSCRIBED" },
-      { begins: "subscribed_", optIn: "SUBSCRIBED" },
-    ],
+    sections: {
+      unsubscribed: "UNSUBSCRIBED",
+      cleaned: "NON_SUBSCRIBED",
+      "non-subscribed": "NON_SUBSCRIBED",
+      nonsubscribed: "NON_SUBSCRIBED",
+      subscribed_: "SUBSCRIBED",
+    },
   },
   {
     name: "Klaviyo",
@@ -246,10 +246,10 @@ export function ruleOfVendor(vendor: Vendor | undefined, heading: string): Colum
 export const isOfOwnWords = (heading: string) =>
   /^(notes?|tags|labels|email lists|lead status)$/i.test(heading);
 
-/** The section of a vendor's export, by the name of its file. */
-export function sectionOf(vendor: Vendor | undefined, path: string) {
+/** What a vendor's export means as a whole, by the name of its file. */
+export function sectionOf(vendor: Vendor | undefined, path: string): OptIn | undefined {
   const name = basename(path).toLowerCase();
-  const section = vendor?.sections?.find(({ begins }) => name.startsWith(begins));
+  const [, optIn] = Object.entries(vendor?.sections ?? {}).find(([begins]) => name.startsWith(begins)) ?? [];
   // A file of opt-ins has no other section in its name.
-  return section?.optIn === "SUBSCRIBED" && /.(subscribed|cleaned)/.test(name) ? undefined : section;
+  return optIn === "SUBSCRIBED" && /.(subscribed|cleaned)/.test(name) ? undefined : optIn;
 }
