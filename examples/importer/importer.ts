@@ -51,7 +51,7 @@ async function runImport(options: ImporterArguments, surroundings: ImporterSurro
   const planned = options.isDryRun ? failed : new Report(options);
   for await (const row of rowsToSend(survey, options)) {
     signal.throwIfAborted();
-    row.file.check(row, survey.toSend);
+    row.file.check(row, survey);
     if (row.issues.length > 0) await planned.add(row, reasonIn(row));
   }
   for (const file of survey.files) say(output, ...planLines(file), "");

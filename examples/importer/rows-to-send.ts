@@ -13,8 +13,6 @@ import type { FileSurvey, Survey } from "./survey.ts";
 export interface RowToSend {
   readonly file: FileSurvey;
   readonly row: ReadRow;
-  /** Its person, if another row may be about the same one. */
-  readonly person: string | undefined;
   readonly contact: Contact;
   /** The reasons not to send the row. */
   readonly issues: readonly RowIssue[];
@@ -60,7 +58,6 @@ function rowToSend(
   const remark = '--consent SUBSCRIBED does not answer a word about the person that the map has only as "*"';
   return {
     row,
-    person: people.sharedPersonOf(row),
     contact,
     issues: firstOfEachField([...issues, ...held, ...(listId === undefined ? [] : listIssues(contact))]),
     refusals: isNamed ? refusalsOf(contact, row, words) : undefined,
@@ -134,7 +131,6 @@ function contactIssues(contact: Contact): RowIssue[] {
   });
 }
 
-/** Issues in one line. */
 export function issuesInOneLine(issues: readonly RowIssue[]): string {
   return issues.map(({ field, message }) => `${field}: ${message}`).join("; ");
 }

@@ -20,7 +20,6 @@ export type ConsentCounts = Partial<Record<OptIn | "unstated" | "held back", Peo
 export class FileSurvey {
   readonly plan: FilePlan;
   readonly mapPath: string;
-  /** The columns that are taken for data, and that may be about a consent. */
   readonly doubtful: readonly DoubtfulColumn[];
   rows = 0;
   /** Whether it says anything of a consent, or is the report of a file that does. */
@@ -50,7 +49,9 @@ export class FileSurvey {
   }
 
   /** Counts a row as it would be sent, here and over all files. */
-  check({ contact, person, issues, refusals, notes, isOnlyMeant, row }: RowToSend, all: ToSend): void {
+  check(toSend: RowToSend, { people, toSend: all }: Survey): void {
+    const { contact, issues, refusals, notes, isOnlyMeant, row } = toSend;
+    const person = people.sharedPersonOf(row);
     for (const { remark } of notes) this.remarks.add(remark, placeOf(row));
     if (row.words.email >= 1 || row.words.phone >= 1) this.hasConsents = true;
     for (const { column, word, meanings } of row.consentCells) {
