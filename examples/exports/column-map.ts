@@ -114,7 +114,6 @@ export async function readMap(path: string): Promise<ColumnMap | undefined> {
 
 const stringsIn = (json: string) => json.match(/"(?:[^"\\]|\\.)*"/g)?.length;
 
-/** The text of a map. */
 export function mapText({ columns, ...whole }: ColumnMap): string {
   return `${JSON.stringify({ version: 1, columns: Object.fromEntries(columns), ...whole }, null, 2)}\n`;
 }

@@ -38,7 +38,6 @@ const dataHeadings =
 /** A field of a v1 contact that a column may hold. */
 export type ContactField = keyof typeof headings;
 
-/** The fields of a v1 contact that a column may hold. */
 // Safe: the keys of the record are the fields.
 export const contactFields = Object.keys(headings) as [ContactField, ...ContactField[]];
 

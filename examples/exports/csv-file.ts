@@ -59,7 +59,6 @@ export interface CsvFile {
   /** The names of the columns in a map: a second `Tag` is `Tag (2)`. */
   readonly names: readonly string[];
   readonly encoding: string;
-  /** The separator of cells. */
   readonly delimiter: string;
   /** Its rows without the empty lines (which still count in the rows' numbers), one at a time, from the first on. */
   rows(): AsyncGenerator<CsvRow>;

@@ -41,7 +41,6 @@ export interface ReadRow extends Readonly<RowFields>, RowWords {
   readonly isUnnamedRefusal: boolean;
 }
 
-/** Reads a row. */
 export function readRow(plan: FilePlan, row: CsvRow): ReadRow {
   const fields = readFields(plan, row);
   const consent = readWords(plan, row);

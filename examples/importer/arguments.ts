@@ -2,7 +2,6 @@ import { InputError, parseCommandLine } from "../console/program.ts";
 import { optIns } from "../exports/contact.ts";
 import { isEncoding } from "../exports/csv-format.ts";
 
-/** The parsed command line. */
 export type ImporterArguments = Exclude<ReturnType<typeof parseArguments>, "help">;
 
 export const help = `Usage: npm run import -- FILE… [options]

@@ -118,7 +118,6 @@ export class Questions {
     return await this.#choice(keys, help.everyone, (answer) => everyone[answer]);
   }
 
-  /** A yes or a no. */
   async confirm(question: string): Promise<boolean> {
     return /^y(es)?$/i.test(await this.#line(`${question} (y/N) `));
   }

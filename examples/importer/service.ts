@@ -7,7 +7,6 @@ import type { ImporterArguments } from "./arguments.ts";
 /** The service that is imported into. */
 export interface ImportService {
   readonly audience: AudienceClient;
-  /** A description to print. */
   readonly description: string;
   /** The final state, if the service is the mock. */
   readonly state?: () => string;
