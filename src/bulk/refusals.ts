@@ -42,8 +42,8 @@ export function refusesOnly(writes: readonly RowWrite[]): boolean {
   return stating.length > 0 && stating.every(({ consents }) => saysOnlyRefusals(consents));
 }
 
-/** Whether refusals are said at every address that is named. */
-export function refusesAll(consents: readonly ConsentWrite[]): boolean {
+/** Whether a refusal is said of every address that is named. */
+export function refusesEachAddress(consents: readonly ConsentWrite[]): boolean {
   return wordsOf(consents).every(([channel, word]) => isRefusal(channel, word));
 }
 

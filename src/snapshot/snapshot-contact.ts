@@ -132,8 +132,7 @@ export function hasRefused(contact: SnapshotContact, earlier?: SnapshotContact):
 
 function refusedAddresses(contact: SnapshotContact | undefined): string[] {
   return shownRefusals(contact).flatMap((channel) => {
-    const { email, phone } = ownFields(contact);
-    const addresses = contactKeys([{ email, phone }]);
+    const addresses = contactKeys([contact]);
     const ofChannel = addresses.filter((key) => channel === "is_suppressed" || key.startsWith(`${channel}:`));
     return ["", ...ofChannel].map((address) => `${channel} ${address}`);
   });

@@ -19,7 +19,7 @@ const chunksPerTick = 1_000;
 const notInheritedByKy = {
   ...undefinedOf("json prefix context parseJson stringifyJson totalTimeout"),
   ...undefinedOf("onDownloadProgress onUploadProgress"),
-  // ky drops an undefined one.
+  // Not undefined: ky leaves that out of its copy, and reads the inherited one there.
   searchParams: "",
   hooks: undefinedOf("init beforeRequest beforeRetry beforeError afterResponse"),
 };

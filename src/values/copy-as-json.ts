@@ -1,6 +1,6 @@
 import type { ValidationIssue } from "../errors.ts";
 import { awaitIt, contentLost, kindOf } from "./in-words.ts";
-import { isDate, isObject, isPlain } from "./predicates.ts";
+import { isDate, isObject, isPlain, withoutPrototype } from "./predicates.ts";
 
 /**
  * Copies `input` as `JSON.stringify` would send it: own properties, the result of `toJSON`, nothing that is `undefined`. A
@@ -83,7 +83,7 @@ class Copier {
     const isArray = Array.isArray(value);
     const kind = isArray || isPlain(value) ? undefined : contentLost(value);
     if (kind !== undefined) return this.#refuse(`JSON cannot carry ${kind}${awaitIt(value)}`, value);
-    const copy: object = isArray ? [] : (Object.setPrototypeOf({}, null) as object);
+    const copy: object = isArray ? [] : withoutPrototype({});
     // An array has an item for each index, also where it has a hole.
     for (const key of isArray ? value.keys() : Object.keys(value)) {
       this.path.push(key);

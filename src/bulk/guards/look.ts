@@ -12,7 +12,7 @@ import {
   rowCallOptions,
   type ShownContact,
 } from "../bulk-options.ts";
-import { refusesAll, refusesOnly, withRefusals } from "../refusals.ts";
+import { refusesEachAddress, refusesOnly, withRefusals } from "../refusals.ts";
 import type { RunParts } from "../run-parts.ts";
 import {
   addressesOf,
@@ -42,7 +42,7 @@ function shownOfRow(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
   // Of a row with an e-mail whose id an earlier night has recorded, the phone may be another person's.
   const isFound = byEmail.length > 0 || (emails.length > 0 && row.recordedId !== undefined);
   const shown = isFound ? byEmail : (snapshot?.shownOf(addressesOf("phone", rowKeys)) ?? []);
-  if (refusesAll(row.consents)) return { shown, ids: [] };
+  if (refusesEachAddress(row.consents)) return { shown, ids: [] };
   // Beside the contact that has the row's address, that of an earlier night is looked up: it may have refused since.
   const recordedIds = [row.recordedId, row.keptId].filter((id) => id !== undefined);
   return { shown, ids: [...new Set([...shown.map(({ id }) => id), ...recordedIds])] };
@@ -78,7 +78,7 @@ export class ServiceGuard implements Guard {
 
   async ask(row: GuardedRow, signal: AbortSignal) {
     const { options } = this.#run;
-    const refusesAlone = refusesOnly(row.writes);
+    const mayBeHeld = !refusesOnly(row.writes);
     const { shown } = shownOfRow(row, options.snapshot);
     const byPhone = options.snapshot?.shownOf(ofKind("phone", keysOfRow(row))) ?? [];
     // What the snapshot shows as refused counts where a look shows nothing of it: a number also where it is another contact's.
@@ -90,7 +90,7 @@ export class ServiceGuard implements Guard {
     const isLifting = () =>
       shown.some((one) => leavesRefusedAddress(row, one)) ||
       row.writes.some((write) => withRefusals(write, refusalsTo).channels !== "");
-    if (!canLook(options.opened) && !refusesAlone && isLifting())
+    if (!canLook(options.opened) && mayBeHeld && isLifting())
       throw superseded("The snapshot shows that the contact has refused", "snapshot");
     // Of several looks the first: their words are of one moment, so that the refusal counts (D268).
     let firstLook: { readonly at: number; readonly moment: number } | undefined;
@@ -108,7 +108,8 @@ export class ServiceGuard implements Guard {
         if (leavesRefusedAddress(row, contact))
           throw superseded("The contact has refused, at an address that the row leaves", "service", service);
       } catch (error) {
-        if (!refusesAlone || !(error instanceof RowStop)) throw error;
+        // What refuses alone is sent whatever a look shows, or fails with (D299).
+        if (mayBeHeld || !(error instanceof RowStop)) throw error;
       }
     }
     return { words, askedAt: firstLook?.at ?? performance.now() };
