@@ -29,7 +29,7 @@ In a .csv, a ' stands before a =, +, - or @ that begins a cell, or what a spread
 for one, as it would run it: so phone numbers read '+44….
 
 Environment: AUDIENCE_BASE_URL, AUDIENCE_API_KEY.
-Exit code: 0 written, 1 not written, 2 it could not start, 130 stopped by Ctrl-C.`;
+Exit code: 0 written, 1 not written, 2 an option or a file cannot be used, 130 stopped by Ctrl-C.`;
 
 /** Parses the command line, or throws an `InputError`. */
 export function parseArguments(args: readonly string[]): ExportArguments {
