@@ -5,7 +5,7 @@ export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 export interface FetchInit {
   /** The HTTP method. */
   method: string;
-  /** The headers, the authentication included. */
+  /** The headers, the authentication included, with their names in lower case. */
   headers: Record<string, string>;
   /** JSON; missing for a request without a body. */
   body?: string;

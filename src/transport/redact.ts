@@ -38,9 +38,9 @@ export class Redactor {
     return key;
   }
 
-  /** The substrings of a key: plain, URL-encoded, and as in a JSON string. */
+  /** The substrings of a key, in any case: plain, URL-encoded, and as in a JSON string. */
   #gramsOf(key: string): string[] {
-    return [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)].flatMap((form) => {
+    return [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)].map(inOneCase).flatMap((form) => {
       const length = Math.min(gramLength, form.length);
       this.#lengths.add(length);
       return Array.from({ length: form.length - length + 1 }, (_, at) => form.slice(at, at + length));
@@ -50,9 +50,10 @@ export class Redactor {
   string(string: string): string {
     let redacted = "";
     let copied = 0;
+    const searched = inOneCase(string);
     for (let at = 0; at < string.length; at++) {
       for (const length of this.#lengths) {
-        const gram = string.slice(at, at + length);
+        const gram = searched.slice(at, at + length);
         if (!this.#grams.has(gram) && !this.#gramsForGood.has(gram)) continue;
         // Overlapping matches become one mask.
         if (at > copied || copied === 0) redacted += string.slice(copied, at) + mask;
@@ -103,6 +104,11 @@ export class Redactor {
     });
     return redacted;
   }
+}
+
+/** HTTP writes the names of headers in lower case. Only ASCII, as keys are: another letter may become two. */
+function inOneCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** Masks e-mail addresses, also encoded ones, and numbers of seven digits or more, as of a phone. */

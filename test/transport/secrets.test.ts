@@ -68,8 +68,9 @@ function everythingOf(value: unknown): string {
 }
 
 function expectNoSecret(value: unknown, secrets: readonly string[] = [key, keyV2]): void {
-  const everything = everythingOf(value);
-  expect(secrets.flatMap(stretches).filter((stretch) => everything.includes(stretch))).toEqual([]);
+  const everything = everythingOf(value).toLowerCase();
+  const isShown = (stretch: string) => everything.includes(stretch.toLowerCase());
+  expect(secrets.flatMap(stretches).filter(isShown)).toEqual([]);
 }
 
 /** Everything that loggers, hooks and subscribers receive. */
@@ -104,6 +105,7 @@ const echoes: Record<string, (status: number) => Response> = {
     Response.json({ url: `https://x.example/?k=${encodeURIComponent(key)}` }, { status }),
   "JSON-escaped": (status) => new Response(`{"broken": ${JSON.stringify(key)}`, { status }),
   "in broken JSON": (status) => new Response(`{"headers":{"x-api-key":"${keyV2}`, { status }),
+  "in another case": (status) => new Response(`${key.toUpperCase()} ${keyV2.toUpperCase()}`, { status }),
   "in HTML": (status) => new Response(`<pre>X-API-Key: ${key}\nService-Api-Key: ${keyV2}</pre>`, { status }),
   "deeply nested": (status) =>
     new Response("[".repeat(3_000) + JSON.stringify(keyV2) + "]".repeat(3_000), { status }),
