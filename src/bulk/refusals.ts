@@ -63,21 +63,21 @@ function wordsOf(consents: readonly ConsentWrite[]): (readonly [channel: string,
  * with the consent to e-mail, and with a suppression.
  */
 export function withRefusals({ consents, write }: RowWrite, knows: KnownOf): RestatedWrite {
-  const restated = consents.map((each) => [...knows(each)].filter(([channel]) => isRestated(channel, each)));
-  const refused = restated.map((known) => known.map(([channel]) => channel).toSorted());
-  const channels = refused.join();
-  const unchanged = { write, consents, kept: {}, channels: "", unsaid: new Map() };
-  if (refused.flat().length === 0) return unchanged;
-  const refusingContact = contactRefusing(write, refused);
-  // A write of refusals alone lifts none.
-  if (!refusingContact && saysOnlyRefusals(consents)) return unchanged;
-  if (!refusingContact) return { ...unchanged, channels, unsaid: new Map(restated.flat()) };
-  const kept = restated.flatMap((known, i) => known.filter(([channel]) => consents[i]!.consent.has(channel)));
+  const known = consents.map((each) => [...knows(each)].filter(([channel]) => isRestated(channel, each)));
+  const canSay = ([channel]: readonly [string, unknown]) => canRefuse(write, channel);
+  // A write of refusals alone lifts none: it says those that it can.
+  const unsaid = saysOnlyRefusals(consents) ? [] : known.flat().filter((refusal) => !canSay(refusal));
+  const restated = known.map((refusals) => refusals.filter(canSay));
+  const refused = restated.map((refusals) => refusals.map(([channel]) => channel).toSorted());
+  if (unsaid.length > 0 || refused.flat().length === 0)
+    return { write, consents, kept: {}, channels: "", unsaid: new Map(unsaid) };
+  const kept = restated.flatMap((refusals, i) =>
+    refusals.filter(([channel]) => consents[i]!.consent.has(channel)),
+  );
   return {
-    // Safe: the contact is of the kind of the write's own.
-    ...rowWrite({ ...write, contact: refusingContact } as Write),
+    ...rowWrite(writeRefusing(write, refused)),
     kept: Object.fromEntries(kept.map(([channel, { by }]) => [channel, by])),
-    channels,
+    channels: refused.join(),
     unsaid: new Map(),
   };
 }
@@ -87,11 +87,18 @@ function isRestated(channel: string, { consent }: ConsentWrite): boolean {
   return word === undefined ? channel === suppressed : !isRefusal(channel, word);
 }
 
-/** The contact with these channels refused. Undefined if its write cannot say so: v2 has no word for a suppression. */
-function contactRefusing(write: Write, channels: readonly (readonly string[])[]): Fields | undefined {
-  if (!("contact" in write)) return undefined;
-  if (write.operation !== "v2.contacts.upsert") return v1Refusing(write.contact, new Set(channels.flat()));
-  return channels.flat().includes(suppressed) ? undefined : v2Refusing(write.contact, channels);
+/** Whether a write can say a refusal: v2 has no word for a suppression, and a custom request none that is known. */
+function canRefuse(write: Write, channel: string): boolean {
+  return "contact" in write && (write.operation !== "v2.contacts.upsert" || channel !== suppressed);
+}
+
+/** The write of a contact with these channels refused, for each consent that it states. */
+function writeRefusing(write: Write, channels: readonly (readonly string[])[]): Write {
+  // Safe: no other write can say a refusal, and its contact is of the kind of the write's own.
+  const { contact } = write as { contact: Fields };
+  const isV2 = write.operation === "v2.contacts.upsert";
+  const refusing = isV2 ? v2Refusing(contact, channels) : v1Refusing(contact, new Set(channels.flat()));
+  return { ...write, contact: refusing } as Write;
 }
 
 function v1Refusing(contact: Fields, restated: ReadonlySet<string>): Fields {

@@ -143,6 +143,7 @@ it.each([
   ["is_suppressed:service", "E- P.-", "E- P.-"],
   ["is_suppressed:service", "E- P", "E- P"],
   ["is_suppressed:service email:run", "E-", "E-"],
+  ["is_suppressed:service phone:run", "E- P", "E- P.- phone:run"],
   ["is_suppressed:service email:run", "E- P.+", "unsaid"],
   ["", "E+ P.p", "E+ P.p"],
 ])("Of a v2 contact, with %s known, %s is sent as %s", (known, row, sent) => {

@@ -89,7 +89,9 @@ export class ServiceGuard implements Guard {
     const refusalsTo = (consent: ConsentWrite) => refusalsAmong(words, consent);
     const isLifting = () =>
       shown.some((one) => leavesRefusedAddress(row, one)) ||
-      row.writes.some((write) => withRefusals(write, refusalsTo).channels !== "");
+      row.writes
+        .map((write) => withRefusals(write, refusalsTo))
+        .some((one) => one.channels || one.unsaid.size);
     if (!canLook(options.opened) && mayBeHeld && isLifting())
       throw superseded("The snapshot shows that the contact has refused", "snapshot");
     // Of several looks the first: their words are of one moment, so that the refusal counts (D268).
