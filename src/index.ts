@@ -11,7 +11,7 @@ export type { CustomRequest, CustomRequestOptions } from "./custom-request.ts";
 export type { ClientOptions } from "./client-options.ts";
 export type { BulkRun } from "./bulk/bulk-run.ts";
 export type { Bulk, BulkChecks } from "./bulk/bulk.ts";
-export type { BulkCheck, BulkCheckOptions, PlannedBulkCheck } from "./bulk/bulk-check.ts";
+export type { BulkCheck, PlannedBulkCheck } from "./bulk/bulk-check.ts";
 export type { Checkpoint, OpenCheckpoint } from "./bulk/checkpoint.ts";
 export type { BulkFunction, BulkOptions, LaterWrites, RowWrites } from "./bulk/bulk-options.ts";
 export type {

@@ -1,7 +1,7 @@
 import { isAudienceError, type ValidationIssue } from "../errors.ts";
 import { errorMessage } from "../values/in-words.ts";
 import { isObject, propertyOf } from "../values/predicates.ts";
-import type { BulkFunction, BulkOptions, BulkSettings, RowWrites } from "./bulk-options.ts";
+import type { BulkFunction, BulkSettings, RowWrites } from "./bulk-options.ts";
 import type { GuardedRow } from "./guards/guard.ts";
 import { isUnknown, looksOf } from "./guards/look.ts";
 import { comparedJson, mayBeRepeated, prepareRow, recordedRow } from "./prepare-row.ts";
@@ -44,9 +44,6 @@ export interface PlannedBulkCheck extends BulkCheck {
   /** The number of looks at the service, a call each. */
   readonly looks: number;
 }
-
-/** The options of `bulk.check`: those of the run that it tells of. It ignores what only a run uses, such as `signal`. */
-export type BulkCheckOptions<Row> = BulkOptions<Row>;
 
 const mostCalledTwice = 100;
 

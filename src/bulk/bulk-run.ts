@@ -89,6 +89,18 @@ export class BulkRun<Row, Value> implements AsyncIterable<BulkResult<Row, Value>
     return (onFulfilled, onRejected) => this.summary().then(onFulfilled, onRejected);
   }
 
+  /** As that of a promise. */
+  catch<Failure = never>(
+    onRejected?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
+  ): Promise<BulkSummary | Failure> {
+    return this.summary().catch(onRejected);
+  }
+
+  /** As that of a promise. */
+  finally(onFinally?: (() => void) | null): Promise<BulkSummary> {
+    return this.summary().finally(onFinally);
+  }
+
   /** Asks for the first row. A run that has ended before it begins reads none. */
   #start(): void {
     if (!this.#ended && !this.#parts.runEnd.stop.aborted) this.#rows.start();

@@ -1,6 +1,6 @@
 import type { OpenedClient } from "../open-client.ts";
 import type { WriteValue } from "../write.ts";
-import { type BulkCheck, type BulkCheckOptions, checkRows, type PlannedBulkCheck } from "./bulk-check.ts";
+import { type BulkCheck, checkRows, type PlannedBulkCheck } from "./bulk-check.ts";
 import { type BulkFunction, type BulkOptions, type RowWrites, settleOptions } from "./bulk-options.ts";
 import { BulkRun } from "./bulk-run.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -33,7 +33,8 @@ export interface Bulk {
 /** `audience.bulk.check`. */
 export interface BulkChecks {
   /**
-   * Tells with a checkpoint also what a run with these options would do. It reads the checkpoint, and leaves it as it is.
+   * Tells with a checkpoint also what a run with these options would do. It reads the checkpoint, leaves it as it is, and ignores
+   * what only a run uses, such as `signal`.
    *
    * ```ts
    * const tonight = await audience.bulk.check(rows, toWrites, { key: (row) => row.id, checkpoint });
@@ -45,7 +46,7 @@ export interface BulkChecks {
   <Row>(
     rows: BulkRows<Row>,
     toWrites: BulkFunction<Row, RowWrites>,
-    options: BulkCheckOptions<Row> & { checkpoint: Checkpoint },
+    options: BulkOptions<Row> & { checkpoint: Checkpoint },
   ): Promise<PlannedBulkCheck>;
   /**
    * Validates the writes of each row as their calls do, and sends nothing.
@@ -57,7 +58,7 @@ export interface BulkChecks {
   <Row>(
     rows: BulkRows<Row>,
     toWrites: BulkFunction<Row, RowWrites>,
-    options?: BulkCheckOptions<Row>,
+    options?: BulkOptions<Row>,
   ): Promise<BulkCheck>;
 }
 
@@ -73,7 +74,7 @@ export function createBulk(opened: OpenedClient): Bulk {
   const check = async <Row>(
     rows: BulkRows<Row>,
     toWrites: BulkFunction<Row, RowWrites>,
-    options?: BulkCheckOptions<Row>,
+    options?: BulkOptions<Row>,
   ): Promise<PlannedBulkCheck> => {
     const settings = settleOptions<Row>(opened, "bulk.check", toWrites, options);
     // Safe: without a checkpoint nobody is promised the counts of a plan.

@@ -1,3 +1,4 @@
+import { rejects } from "node:assert/strict";
 import { type BulkRun, ConfigurationError, write } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "../transport/failure.ts";
@@ -100,6 +101,21 @@ describe("The summary", () => {
 });
 
 describe("A run", () => {
+  it("is awaited as a promise is, with catch() and finally() too", async () => {
+    const { audience, upsert, emails } = createFixture();
+    const log: string[] = [];
+    const noWrite = () => audience.bulk(rows(1), () => undefined as never);
+
+    const summary = await audience.bulk(rows(2), upsert).finally(() => log.push("ended"));
+    const caught = await noWrite().catch((error: unknown) => error);
+
+    expect(summary).toMatchObject({ succeeded: 2 });
+    expect(log).toEqual(["ended"]);
+    expect(caught).toBeInstanceOf(ConfigurationError);
+    await rejects(noWrite() as unknown as Promise<unknown>, caught as Error);
+    expect(emails()).toHaveLength(2);
+  });
+
   it("can be iterated once", async () => {
     const { audience, upsert, mock } = createFixture();
     const run = audience.bulk(rows(2), upsert);
