@@ -212,9 +212,13 @@ describe("An opt-out that names another address without a word is looked up, and
       fetch: async (url, init) => (init.method === "GET" ? response() : await world.mock.fetch(url, init)),
     });
 
-    const { ends } = await night({ ...world, audience }, [contact("-?")], options);
+    // Of an event there is nothing to hold back.
+    const event = write.v1.events.send({ eventName: "left", contact: { email: ada.email } });
+    const toWrites = (each: V1Contact) => [event, write.v1.customers.upsert(each)];
 
-    expect(ends).toEqual(["succeeded"]);
+    const { results } = await collectRun(audience.bulk([contact("-?")], toWrites, options));
+
+    expect(results.map(endOf)).toEqual(["succeeded"]);
     expect(peopleOf(world.mock)).toBe("ada:-+");
   });
 });

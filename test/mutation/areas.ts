@@ -29,9 +29,10 @@ export const areas: readonly Area[] = [
     name: "consent",
     sources: ["consent.ts", "contact-keys.ts"],
     tests: {
-      bulk: "guard-process guard-run keys refusals",
+      bulk: "guard-process guard-run guard-service keys refusals",
       transport: "custom-request order retries",
       document: "states-and-transitions",
+      snapshot: "bulk questions",
     },
   },
   {
