@@ -36,7 +36,7 @@ export abstract class AudienceError extends Error {
   /** One code for each class. It works across copies of the package, where `instanceof` fails. */
   abstract readonly code: AnyAudienceError["code"];
   /** The effect of the write, over all attempts. */
-  readonly outcome: Outcome;
+  declare readonly outcome: Outcome;
   /** The failure behind this one; of an `AbortError` the signal's reason. The `lib`s before ES2022 do not declare it. */
   declare cause?: unknown;
   /** The call that failed; absent if there was none (a constructor's `ConfigurationError`). */
@@ -48,8 +48,7 @@ export abstract class AudienceError extends Error {
   constructor(message: string, outcome: Outcome, facts: Readonly<Record<string, unknown>> = {}) {
     const { cause, ...ownFacts } = facts;
     super(printableLines(message), cause === undefined ? undefined : { cause });
-    this.outcome = outcome;
-    assignFacts(this, ownFacts);
+    assignFacts(this, { outcome, ...ownFacts });
     Object.defineProperty(this, errorBrand, { value: true });
   }
 
@@ -100,8 +99,7 @@ export class ApiError extends AudienceError {
   }
 
   override toJSON(): Record<string, unknown> {
-    // JSON makes `{}` of a Headers object.
-    return { ...super.toJSON(), headers: Object.fromEntries(this.headers) };
+    return { ...super.toJSON(), headers: Object.fromEntries(this.headers) }; // JSON makes `{}` of `Headers`
   }
 }
 
