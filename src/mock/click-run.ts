@@ -6,6 +6,9 @@ import type { MockConsentChange, MockContact } from "./state/organization-state.
 
 /** A person who unsubscribes at a moment of a run. */
 export interface PlannedClick {
+  /** The id of the contact. That of one whom the job creates may differ from run to run: then the name finds it. */
+  contactId: string;
+  /** An address, a number or an id. It stands in messages. */
   person: string;
   channel: "email" | "phone";
   /** The id of the person's organization. */
@@ -100,12 +103,13 @@ export class ClickRun {
   }
 
   #unsubscribe(): void {
-    const { person, channel, organization } = this.#planned;
+    const { contactId, person, channel, organization } = this.#planned;
     const { service, log, state } = this.#mock;
-    const contact = state().organizations.organization(organization).person(person);
+    const owner = state().organizations.organization(organization);
+    const contact = owner.contact(contactId) ?? owner.person(person);
     if (contact?.[channel] === undefined) return;
     const arrived = this.#records.length;
-    service.unsubscribe(person, { channel, organization });
+    service.unsubscribe(contact.id, { channel, organization });
     this.#click = { contact: { ...contact }, arrived, version: log.version };
   }
 
@@ -116,19 +120,24 @@ export class ClickRun {
   #isExcused(index: number, { contact, arrived, version }: Click): boolean {
     const { sentAt } = this.#records[index]!;
     if (sentAt !== undefined && sentAt < version) return true;
+    // In another organization the same names are another person's.
+    const isOwn = ({ organization }: RequestRecord) => organization === this.#planned.organization;
     const looked =
-      this.#records.findLastIndex((record, at) => at < index && isLookAt(record, contact.id)) + 1;
+      this.#records.findLastIndex(
+        (record, at) => at < index && isOwn(record) && isLookAt(record, contact.id),
+      ) + 1;
     const asked = this.#asked.findLast((one) => one.contactId === contact.id && one.arrived <= index);
     const known = Math.max(looked, asked?.arrived ?? 0);
     if ((looked === 0 && asked === undefined) || known > arrived) return false;
     const since = this.#records.slice(known, index + 1).filter(({ entry }) => entry.applied);
-    return since.filter(({ entry }) => isWriteAbout(entry, contact)).length <= this.#writesPerLook;
+    const writes = since.filter((record) => isOwn(record) && isWriteAbout(record.entry, contact));
+    return writes.length <= this.#writesPerLook;
   }
 }
 
 /** A look that was answered. */
-function isLookAt({ entry: { operation, path, status } }: RequestRecord, id: string): boolean {
-  return operation === "v1.customers.get" && status === 200 && path.endsWith(`/${encodeURIComponent(id)}`);
+function isLookAt({ entry: { operation, status }, id }: RequestRecord, contactId: string): boolean {
+  return operation === "v1.customers.get" && status === 200 && id === contactId;
 }
 
 function isWriteAbout(

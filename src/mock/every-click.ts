@@ -16,11 +16,15 @@ import { createMock } from "./mock-service.ts";
 import type { MockRequest, MockService } from "./public-types.ts";
 import { nameOfContact } from "./state/changes.ts";
 import type { MockConsentChange, MockContact } from "./state/organization-state.ts";
+import type { Organization } from "./state/organization.ts";
 import type { Organizations } from "./state/organizations.ts";
 
 /** Options of `everyClick`. */
 export interface EveryClickOptions {
-  /** Who unsubscribes: e-mail addresses, phone numbers or ids. Default: all contacts at the end of the first run. */
+  /**
+   * Who unsubscribes: ids, or addresses and numbers that they have at the end of the first run, or had at a change of one
+   * of their consents. Default: all contacts at the end of the first run.
+   */
   people?: readonly string[] | undefined;
   /** The requests of the first run before which they do; default all. */
   requests?: ((request: MockRequest) => boolean) | undefined;
@@ -150,29 +154,34 @@ function peopleOf(
   { organizations }: Organizations,
   { people, channel }: Pick<EveryClickOptions, "people" | "channel">,
 ): Person[] {
-  const channelOf = (contact: MockContact, person: string) =>
-    channel ?? (contact.phone === person || contact.email === undefined ? "phone" : "email");
-  const all = organizations.flatMap((owner) =>
-    owner.contacts().map((contact) => ({ owner, contact, person: nameOfContact(contact) })),
-  );
-  const named = people?.map((person) =>
-    organizations.flatMap((owner) => {
-      const contact = owner.person(person);
-      return contact === undefined ? [] : [{ owner, contact, person }];
-    }),
-  );
-  const foundOf = (found: typeof all): Person[] =>
-    found.flatMap(({ owner, contact, person }) => {
-      const from = channelOf(contact, person);
-      return contact[from] === undefined ? [] : [{ person, channel: from, organization: owner.seed.id }];
-    });
-  for (const [index, found] of named?.entries() ?? [])
-    if (foundOf(found).length === 0)
-      throw new TypeError(`at the end of the job "${people?.[index]}" is nobody who could unsubscribe`);
-  const found = foundOf(named?.flat() ?? all);
-  if (found.length === 0)
+  const personsOf = (owner: Organization, contact: Names, person = nameOfContact(contact)): Person[] => {
+    const from = channel ?? (contact.phone === person || contact.email === undefined ? "phone" : "email");
+    const { id: contactId } = contact;
+    if (owner.contact(contactId)?.[from] === undefined) return [];
+    return [{ contactId, person, channel: from, organization: owner.seed.id }];
+  };
+  if (people === undefined) {
+    const all = organizations.flatMap((owner) => owner.contacts().flatMap((one) => personsOf(owner, one)));
+    if (all.length > 0) return all;
     throw new TypeError("at the end of the job there is nobody who could unsubscribe: seed contacts");
-  return found;
+  }
+  return people.flatMap((name) => {
+    const found = organizations.flatMap((owner) =>
+      contactsNamed(name, owner).flatMap((contact) => personsOf(owner, contact, name)),
+    );
+    if (found.length > 0) return found;
+    throw new TypeError(`at the end of the job "${name}" is nobody who could unsubscribe`);
+  });
+}
+
+type Names = Pick<MockContact, "id" | "email" | "phone">;
+
+/** The contact of this name at the end, and those that had it when one of their consents changed. */
+function contactsNamed(name: string, owner: Organization): Names[] {
+  const former = owner.state().consentHistory.map(({ contactId: id, ...names }) => ({ id, ...names }));
+  const had = former.filter(({ email, phone }) => email === name || phone === name);
+  const found = [owner.person(name) ?? [], had].flat();
+  return found.filter(({ id }, index) => found.findIndex((other) => other.id === id) === index);
 }
 
 interface Settings {

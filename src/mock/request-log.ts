@@ -21,6 +21,8 @@ export interface RequestRecord {
   readonly stances: Stance[];
   /** The id of the organization of its key. */
   organization?: string;
+  /** The decoded id in its path; empty if the path has none. */
+  id?: string;
   /** The service's own response, before a fault. Absent if a fault prevented it, and before it. Old ones are forgotten. */
   reply?: Reply | "forgotten";
   /** Counts the same request again after a failure; 1 for the first. */

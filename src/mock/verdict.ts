@@ -80,6 +80,7 @@ export function replyTo(
   try {
     const organization = authenticate(organizations, variants, request.headers, target);
     record.organization = organization.seed.id;
+    record.id = id;
     if (endpoint === undefined)
       throw new Refusal(404, `there is no ${request.method} ${url.pathname}`, { section: "Endpoints" });
     const json = () => parseJson(request, body);

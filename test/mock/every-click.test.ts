@@ -111,6 +111,29 @@ describe("everyClick, a planted bug", () => {
     expect(clickOf(found)).toEqual([bob.email, "before-first", 1]);
   });
 
+  it("one of a person whose address the job changes is found, whichever of her names is given", async () => {
+    const moved = "lovelace@example.com";
+    const job: Job = (mock) =>
+      clientOf(mock).customers.upsert({ phone: ada.phone, email: moved, email_opt_in: "SUBSCRIBED" });
+    const options = seeded([{ ...ada, ...subscribed }]);
+
+    expect(clickOf(await foundIn(job, options))).toEqual([moved, "before-first", 1]);
+    for (const name of [ada.id, ada.email, moved])
+      expect(clickOf(await foundIn(job, { ...options, people: [name] }))).toEqual([name, "before-first", 1]);
+  });
+
+  it("one of a person whom the job creates and then gives another address is found", async () => {
+    const found = await foundIn(async (mock) => {
+      const { customers } = clientOf(mock);
+      await customers.upsert({ email: "eve@example.com", phone: "+15550109", email_opt_in: "SUBSCRIBED" });
+      const phone_opt_in = "NON_SUBSCRIBED";
+      await customers.upsert({ phone: "+15550109", email: "eve@example.org", phone_opt_in });
+      await customers.upsert({ phone: "+15550109", email_opt_in: "NON_SUBSCRIBED" });
+    }, seeded([]));
+
+    expect(clickOf(found)).toEqual(["eve@example.org", 2, 3]);
+  });
+
   it("the phone is clicked with channel phone, or for a person named by it", async () => {
     const job: Job = (mock) =>
       clientOf(mock).customers.upsert({ phone: ada.phone, phone_opt_in: "SUBSCRIBED" });
@@ -127,6 +150,47 @@ describe("everyClick, a sound job", () => {
     const result = await everyClick(lookThenWrite, seeded());
 
     expect(result).toEqual({ requests: 4, runs: 1 + 2 * (4 + 2) });
+  });
+
+  it("passes: one whose look names the id as it is, without encoding what a path may hold", async () => {
+    const withAddress = { ...both[1], id: bob.email };
+    const job: Job = async (mock) => {
+      const url = `${mock.clientOptions.baseUrl}/api/v1/customer/${bob.email}`;
+      const response = await mock.fetch(url, { headers: { "x-api-key": "acme-mock-key" } });
+      if (!(await response.text()).includes('"UNSUBSCRIBED"')) await subscribe(mock, bob);
+    };
+
+    await everyClick(job, seeded([withAddress]));
+  });
+
+  it("looks and writes in its own organization: those of a namesake in another are neither", async () => {
+    const contacts = [both[1]];
+    const write = { email: bob.email, email_opt_in: "SUBSCRIBED" } as const;
+    const mock = {
+      organizations: [
+        { ...organization, contacts },
+        { ...globex, contacts },
+      ],
+    };
+    const clients = (service: MockService) =>
+      ["acme-mock-key", "globex-mock-key"].map(
+        (apiKey) => new AudienceClient({ ...service.clientOptions, apiKey }).v1.customers,
+      );
+    const looksAtBoth: Job = async (service) => {
+      const own = clients(service);
+      const shown = await Promise.all(own.map(async (customers) => await customers.get(bob.id)));
+      for (const [index, { attributes }] of shown.entries())
+        if (attributes.email_opt_in === "SUBSCRIBED") await own[index]?.upsert(write);
+    };
+    const looksElsewhere: Job = async (service) => {
+      const [acmes, globexes] = clients(service);
+      const [person] = (await acmes?.list().toArray({ max: 1 })) ?? [];
+      await globexes?.get(bob.id);
+      if (person?.attributes.email_opt_in === "SUBSCRIBED") await subscribe(service, bob);
+    };
+
+    await everyClick(looksAtBoth, { mock });
+    expect(clickOf(await foundIn(looksElsewhere, { mock }))).toEqual([bob.email, 2, 3]);
   });
 
   it.each(["429", "503-retry-after", "500-before", "reset-before"] as const)(
