@@ -1,4 +1,4 @@
-import { count, duration, enumOf, object, type Rule, string, that } from "./json-rules.ts";
+import { countFrom, duration, enumOf, object, type Rule, string, that } from "./json-rules.ts";
 import { type MockOperation, OPERATIONS } from "./operations.ts";
 
 /** Every kind, in the order of the guide. */
@@ -62,9 +62,8 @@ export interface MockFault {
 const fields: Record<keyof MockFault, Rule> = {
   kind: enumOf(...FAULT_KINDS),
   operation: enumOf(...OPERATIONS),
-  // It may be infinite.
-  times: that((value) => typeof value === "number" && value >= 1, "must be a number from 1"),
-  after: count,
+  times: countFrom(1),
+  after: countFrom(0),
   probability: that(
     (value) => typeof value === "number" && value >= 0 && value <= 1,
     "must be a number from 0 to 1",

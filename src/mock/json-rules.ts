@@ -66,8 +66,12 @@ export function enumOf(...choices: readonly unknown[]): Rule {
 }
 
 export const number = that(Number.isFinite, "must be a number");
-/** A number from 0, which may be infinite. */
-export const count = that((value) => typeof value === "number" && value >= 0, "must be a number from 0");
+/** How many, without a limit if infinite. */
+export const countFrom = (min: number): Rule =>
+  that(
+    (value) => value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && Number(value) >= min),
+    `must be an integer from ${min}, or Infinity`,
+  );
 export const fromOne = that(
   (value) => Number.isSafeInteger(value) && Number(value) >= 1,
   "must be an integer from 1",

@@ -32,6 +32,8 @@ it.each<[unknown, string]>([
   [{ latencyMs: [5, 1] }, "options.latencyMs must be milliseconds from 0, or [min, max]"],
   [{ clock: () => Promise.resolve(5) }, "options.clock must be a function that returns milliseconds"],
   [{ faults: [{ kind: "explode" }] }, "options.faults[0].kind must be one of reset-before, "],
+  [{ faults: [{ kind: "429", times: 1.5 }] }, "options.faults[0].times must be an integer from 1, or Inf"],
+  [{ faults: [{ kind: "429", after: 0.5 }] }, "options.faults[0].after must be an integer from 0, or Inf"],
 
   [{ variants: { v1List: "list" } }, "options.variants.v1List must be one of data, array"],
   [{ variants: { eventStatus: 99 } }, "options.variants.eventStatus must be a status"],
@@ -73,6 +75,7 @@ it.each<[unknown, string]>([
 it.each<[unknown]>([
   [undefined],
   [{ latencyMs: [0, 5] }],
+  [{ faults: [{ kind: "429", times: Infinity, after: 0 }] }],
   [{ rateLimits: [{ limit: 1, intervalMs: 0.5 }] }],
   [limits({ algorithm: "fixed", retryAfter: false, countRefused: true, phaseMs: -5 })],
   [{ organizations: [{ ...everywhere, lists: [list], contacts: [{ id: "news", ...ada }] }] }],
