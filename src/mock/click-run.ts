@@ -19,7 +19,7 @@ export interface PlannedClick {
 
 /** The click that was made. */
 interface Click {
-  contact: Readonly<Pick<MockContact, "id" | "email" | "phone">>;
+  contact: Readonly<Pick<MockContact, "id" | "email" | "phone" | "external_id">>;
   /** How many requests had arrived before it. */
   arrived: number;
   /** The version of the log after it. */
@@ -142,9 +142,9 @@ function isLookAt({ entry: { operation, status }, id }: RequestRecord, contactId
 
 function isWriteAbout(
   { method, body }: RequestRecord["entry"],
-  { id, email, phone }: Click["contact"],
+  { id, email, phone, external_id }: Click["contact"],
 ): boolean {
   if (method !== "POST") return false;
-  const own = [id, email, phone].map((name) => name?.toLowerCase());
+  const own = [id, email, phone, external_id].map((name) => name?.toLowerCase());
   return namesIn(body).some((name) => own.includes(name.toLowerCase()));
 }

@@ -1,6 +1,7 @@
 import type { Problem } from "./json-rules.ts";
 import type { MockOperation } from "./operations.ts";
 import { refusalOf } from "./refusal.ts";
+import type { ContactFields } from "./state/contact-fields.ts";
 import type { Organization } from "./state/organization.ts";
 import type { MockVariants } from "./variants.ts";
 
@@ -60,6 +61,21 @@ export function endpoint(
     path: new RegExp(`^${path.replace(/\{\w+\}/, "([^/]+)")}$`),
     respond,
   };
+}
+
+/** "All other status transitions": whether an opt-in replaces a refusal. If not, it counts as omitted. */
+export function keepRefusals(
+  fields: ContactFields,
+  optIns: readonly ("email_opt_in" | "phone_opt_in")[],
+  variant: "canV1Resubscribe" | "canV2Resubscribe",
+  { organization, variants, stance }: RequestContext,
+): void {
+  const existing = organization.find(fields);
+  for (const optIn of optIns) {
+    if (fields[optIn] !== "SUBSCRIBED" || existing?.[optIn] !== "UNSUBSCRIBED") continue;
+    stance(variant);
+    if (!variants[variant]) delete fields[optIn];
+  }
 }
 
 /** The items of one page, and the totals. "page number", "items per page": integers from 1; a limit above the maximum is the maximum. */

@@ -9,6 +9,8 @@ export function namesIn(body: unknown): string[] {
     body["email"],
     body["phone"],
     contact["email"],
+    contact["phone"],
+    contact["external_id"],
     contact["contactUUID"],
     body["contactUUID"],
     ...identifiers.map((identifier) => (isObject(identifier) ? identifier["id"] : undefined)),

@@ -111,15 +111,24 @@ export interface MockVariants {
   eventBody: unknown;
   /** The place of an event's `contactUUID`. Default `"either"`: in `contact` or at the root. */
   contactUuidPlace: "contact" | "root" | "either";
-  /** The status for an event with an unknown `contactUUID` and without an e-mail address. Default 404. */
+  /** The status for an event that names its contact by an unknown `contactUUID` or `external_id` alone. Default 404. */
   unknownContactUuidStatus: number;
   /** Whether an event without `uniqueIdentifier` is refused. Default `false`. */
   isUniqueIdentifierRequired: boolean;
+  /** "Limits of event fields": the longest `eventName`, `uniqueIdentifier` and string in `eventData`, in characters. Default `Infinity`: no limit. */
+  eventMaxLength: number;
+  /** "Other contact identification keys": those that may name the `contact` of an event as well. Default `[]`: none. */
+  eventContactKeys: readonly ("phone" | "external_id")[];
 
   /** `POST /api/v1/customer/create` without `email_opt_in` for an existing contact. Default `"kept"`. */
   emailOptInOmitted: "kept" | "SUBSCRIBED" | "NON_SUBSCRIBED";
   /** Any v1 write without `phone_opt_in` for an existing contact; the state table has no row for it. Default `"kept"`. */
   phoneOptInOmitted: "kept" | "SUBSCRIBED" | "NON_SUBSCRIBED";
+  /**
+   * "All other status transitions": whether `SUBSCRIBED` in a v1 write replaces `UNSUBSCRIBED`, or counts as omitted.
+   * Default `true`. `email_opt_in` on add-to-list always does, as the document says.
+   */
+  canV1Resubscribe: boolean;
   /** Any v1 write without `is_suppressed` for a suppressed contact; its documented default is `false`. Default `"kept"`. */
   suppressionOmitted: "kept" | "lifted";
   /** `double_opt_in: true` with `SUBSCRIBED`. Default `"recorded"`: the value sent is stored; `"pending"`: `NON_SUBSCRIBED` until confirmed. */

@@ -257,6 +257,21 @@ describe("everyClick, a sound job", () => {
     await everyClick(job, { ...seeded(), writesPerLook: 2 });
   });
 
+  it("counts an event that names the person by another key as a write about her", async () => {
+    const options = seeded([{ ...both[0], external_id: "x1" }]);
+    const variants = { eventContactKeys: ["external_id"] } as const;
+    const job: Job = async (mock) => {
+      const v1 = clientOf(mock);
+      const { attributes } = await v1.customers.get("a1");
+      if (attributes.email_opt_in === "UNSUBSCRIBED") return;
+      const body = { eventName: "moved", contact: { external_id: "x1" } };
+      await v1.request({ method: "POST", path: "/api/v1/events", body });
+      await subscribe(mock);
+    };
+
+    expect(clickOf(await foundIn(job, { mock: { ...options.mock, variants } }))).toEqual([ada.email, 2, 3]);
+  });
+
   it("is not blamed for what follows a click that nobody could have known: no later look shows it", async () => {
     const job: Job = async (mock) => {
       const { customers } = clientOf(mock);

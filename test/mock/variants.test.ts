@@ -130,6 +130,8 @@ const unknown = "no list or segment has this id";
 const seen = { eventName: "seen", contact: { email: "ada@example.com" } };
 const inContact: Request = [EVENTS, { eventName: "seen", contact: { contactUUID: "ada" } }];
 const atRoot: Request = [EVENTS, { eventName: "seen", contactUUID: "ada" }];
+const seenBy = (contact: object): Request => [EVENTS, { eventName: "seen", contact }];
+const byPhone = seenBy({ phone: "1111111" });
 const nothing = "/api/v1/contact-groups/nothing";
 const v2 = (status: string, more: Partial<V2Contact> = {}): Request => [
   CONTACTS,
@@ -175,6 +177,14 @@ describe("A response", () => {
     [{ contactUuidPlace: "root" }, inContact, 400],
     [{ unknownContactUuidStatus: 400 }, [EVENTS, { eventName: "seen", contact: { contactUUID: "x" } }], 400],
     [{ isUniqueIdentifierRequired: true }, [EVENTS, seen], 400],
+    [{ eventMaxLength: 4 }, [EVENTS, { ...seen, uniqueIdentifier: "seen" }], 200],
+    [{ eventMaxLength: 4 }, [EVENTS, { ...seen, eventName: "visit" }], 400],
+    [{ eventMaxLength: 4 }, [EVENTS, { ...seen, uniqueIdentifier: "first" }], 400],
+    [{ eventMaxLength: 4 }, [EVENTS, { ...seen, eventData: { path: "/home" } }], 400],
+    [{}, byPhone, 400],
+    [{ eventContactKeys: ["external_id"] }, byPhone, 400],
+    [{ eventContactKeys: ["phone"] }, seenBy({ phone: "1" }), 400],
+    [{ eventContactKeys: ["external_id"] }, seenBy({ external_id: "x9" }), 404],
     [{ v2MaxLength: 10 }, v2("on", { identifiers: short }), 200],
     [{ v2MaxLength: 10 }, v2("on", { identifiers: short, firstName: "Augusta Ada" }), 400],
   ])("with %j to %j is a %i", async (variants, request, status, body = anything) => {
@@ -189,6 +199,26 @@ describe("A response", () => {
 
     expect(body).not.toHaveProperty("data.attributes.external_id");
     expect(body).toMatchObject({ data: { attributes: { phone: "1111111", source: "api" } } });
+  });
+
+  it.each<[MockVariants["eventContactKeys"], Request, string]>([
+    [["phone"], byPhone, "ada"],
+    [["phone", "external_id"], seenBy({ external_id: "x1", city: "Rome" }), "ada"],
+    [["phone"], seenBy({ phone: "1111111", email: "alan@example.com" }), "alan"],
+  ])("eventContactKeys %j, %j: the contact so named has the event", async (eventContactKeys, request, id) => {
+    const { state, contact } = await played({ eventContactKeys }, request);
+
+    expect(state.events).toMatchObject([{ contactId: id }]);
+    expect(contact(id)).not.toHaveProperty("city");
+  });
+
+  it("with eventContactKeys phone an event creates the contact of an unknown number", async () => {
+    const request = seenBy({ phone: "3333333", external_id: "x3" });
+    const { state } = await played({ eventContactKeys: ["phone"] }, request);
+
+    expect(state.contacts).toHaveLength(4);
+    expect(state.contacts[3]).toMatchObject({ phone: "3333333", email_opt_in: "NON_SUBSCRIBED" });
+    expect(state.contacts[3]).not.toHaveProperty("external_id");
   });
 
   it("v2DefaultLimit and v2MaxLimit", async () => {
@@ -221,6 +251,7 @@ describe("A response", () => {
 });
 
 const restated = { email, email_opt_in: "SUBSCRIBED" };
+const optIns = (email_opt_in: string, phone_opt_in = email_opt_in) => ({ email, email_opt_in, phone_opt_in });
 const asked = (email_opt_in: string): Request => [CREATE, { email, email_opt_in, double_opt_in: true }];
 
 const suppressing: Request[] = [[CREATE, { email, is_suppressed: true }]];
@@ -253,6 +284,9 @@ describe("A contact", () => {
     [{ v2OtherStatus: "stored" }, [v2("pending")], { email_opt_in: "PENDING" }],
     [{ v2OtherStatus: "ignored" }, [v2("pending")], { email_opt_in: "UNSUBSCRIBED" }],
     [{ canV2Resubscribe: false }, [v2("subscribed")], { email_opt_in: "UNSUBSCRIBED" }],
+    [{ canV1Resubscribe: true }, [[CREATE, optIns("SUBSCRIBED")]], optIns("SUBSCRIBED")],
+    [{ canV1Resubscribe: false }, [[CREATE, optIns("SUBSCRIBED")]], optIns("UNSUBSCRIBED")],
+    [{ canV1Resubscribe: false }, [[ADD, optIns("SUBSCRIBED")]], optIns("SUBSCRIBED", "UNSUBSCRIBED")],
   ])("with %j after %j", async (variants, requests, fields) => {
     const { contact, status } = await played(variants, ...requests);
 

@@ -1,8 +1,21 @@
-import { endpoint, type RequestContext, type MockEndpoint, type Reply } from "../mock-endpoint.ts";
+import {
+  endpoint,
+  keepRefusals,
+  type RequestContext,
+  type MockEndpoint,
+  type Reply,
+} from "../mock-endpoint.ts";
 import { Refusal, refusalOf } from "../refusal.ts";
 import type { MockVariants } from "../variants.ts";
 import { listResponse, listedCustomer, listedGroup, profileEnvelope, singleGroup } from "./responses.ts";
-import { contactFieldsOf, checkV1Contact, checkV1Event, checkV1ListContact, type V1Event } from "./rules.ts";
+import {
+  checkV1Contact,
+  checkV1Event,
+  checkV1ListContact,
+  contactFieldsOf,
+  eventNames,
+  type V1Event,
+} from "./rules.ts";
 
 export const V1_ENDPOINTS: readonly MockEndpoint[] = [
   endpoint("v1.customers.upsert", "POST /api/v1/customer/create", upsertCustomer),
@@ -20,6 +33,7 @@ function upsertCustomer(context: RequestContext): Reply {
   checkV1Contact(body);
   const fields = contactFieldsOf(body, variants);
   if (fields.email_opt_in === undefined && organization.find(fields)) context.stance("emailOptInOmitted");
+  keepRefusals(fields, ["email_opt_in", "phone_opt_in"], "canV1Resubscribe", context);
   const { contact } = organization.write(fields, { ...variants, by: context.operation });
   return { status: 201, body: profileEnvelope(contact, context), applied: true };
 }
@@ -70,6 +84,7 @@ function addContact(context: RequestContext): Reply {
   const decides = group === undefined ? "unknownListWritesContact" : "canAddToSegment";
   if (group?.type === "SEGMENT" && isList) context.stance("canAddToSegment");
   if (!isList && !variants.unknownListWritesContact) throw unknownList(false, decides);
+  keepRefusals(fields, ["phone_opt_in"], "canV1Resubscribe", context);
   const { phoneOptInOmitted, suppressionOmitted } = variants;
   const { contact, action } = organization.write(fields, {
     by: context.operation,
@@ -103,13 +118,20 @@ function recordEvent(
 ): void {
   const inContact = variants.contactUuidPlace === "root" ? undefined : event.contact?.["contactUUID"];
   const uuid = typeof inContact === "string" ? inContact : contactUUID;
-  const email = event.contact?.email;
+  const names = eventNames(event, variants);
   let contact = uuid === undefined ? undefined : organization.contact(uuid);
-  if (email !== undefined)
-    contact ??= organization.find({ email }) ?? organization.write({ email }, { by }).contact;
+  contact ??= organization.find(names);
+  if (names.external_id !== undefined)
+    contact ??= organization.contacts().find(({ external_id }) => external_id === names.external_id);
+  if (names.email !== undefined || names.phone !== undefined)
+    contact ??= organization.write(names, { by }).contact;
   if (contact === undefined)
-    throw new Refusal(variants.unknownContactUuidStatus, "no contact has this contactUUID", {
-      variant: "unknownContactUuidStatus",
-    });
+    throw new Refusal(
+      variants.unknownContactUuidStatus,
+      `no contact has this ${uuid === undefined ? "external_id" : "contactUUID"}`,
+      {
+        variant: "unknownContactUuidStatus",
+      },
+    );
   organization.record(contact, event);
 }

@@ -29,7 +29,7 @@ const customProperty: Rule = (value, path, problems) => {
 const CONTACT_SECTION = "v1 contact";
 
 /** "v1 contact", field by field. */
-const CONTACT_FIELDS: Readonly<Record<string, Rule>> = {
+const CONTACT_FIELDS = {
   email: stringThat(isEmail, "must be an email address"),
   phone: string({ min: 7, max: 20 }),
   external_id: string(),
@@ -49,7 +49,7 @@ const CONTACT_FIELDS: Readonly<Record<string, Rule>> = {
   address2: address,
   postal_code: string({ min: 3, max: 20 }),
   custom_properties: mapOf(customProperty, { maxKeys: 30 }),
-};
+} satisfies Record<string, Rule>;
 
 /** Their names, in the order of the document. */
 export const V1_CONTACT_FIELDS: readonly string[] = Object.keys(CONTACT_FIELDS);
@@ -126,24 +126,35 @@ export interface V1Event {
   eventData?: Record<string, unknown>;
 }
 
+/** The keys of an event's `contact` that name a person. */
+export function eventNames(
+  { contact = {} }: V1Event,
+  { eventContactKeys }: Pick<MockVariants, "eventContactKeys">,
+): Pick<ContactFields, "email" | "phone" | "external_id"> {
+  const keys: readonly string[] = ["email", ...eventContactKeys];
+  // Safe: the rules of an event have checked these keys.
+  return Object.fromEntries(Object.entries(contact).filter(([key]) => keys.includes(key)));
+}
+
 /** `POST /api/v1/events`. The required fields are not shown: this is the mock's stance. */
-export function checkV1Event(
-  body: unknown,
-  variants: Pick<MockVariants, "contactUuidPlace" | "isUniqueIdentifierRequired">,
-): asserts body is V1Event {
-  const { contactUuidPlace, isUniqueIdentifierRequired } = variants;
-  const inContact = contactUuidPlace === "root" ? {} : { contactUUID: nonEmptyString };
-  const contact = object(
-    { email: stringThat(isEmail, "must be an email address"), ...inContact },
-    { unknownKeys: anythingButNull },
-  );
+export function checkV1Event(body: unknown, variants: MockVariants): asserts body is V1Event {
+  const { contactUuidPlace, isUniqueIdentifierRequired, eventMaxLength: max, eventContactKeys } = variants;
+  const nameKeys = ["email", ...eventContactKeys] as const;
+  const names = {
+    ...Object.fromEntries(nameKeys.map((key) => [key, CONTACT_FIELDS[key]])),
+    ...(contactUuidPlace !== "root" && { contactUUID: nonEmptyString }),
+  };
+  const contact = object(names, { unknownKeys: anythingButNull });
+  const text = string({ max });
+  const datum: Rule = (value, path, problems) =>
+    typeof value === "string" ? text(value, path, problems) : anythingButNull(value, path, problems);
   const atRoot = contactUuidPlace === "contact" ? {} : { contactUUID: nonEmptyString };
   const event = object(
     {
-      eventName: nonEmptyString,
-      uniqueIdentifier: nonEmptyString,
+      eventName: string({ min: 1, max }),
+      uniqueIdentifier: string({ min: 1, max }),
       contact,
-      eventData: mapOf(anythingButNull),
+      eventData: mapOf(datum),
       ...atRoot,
     },
     { required: ["eventName", ...(isUniqueIdentifierRequired ? ["uniqueIdentifier"] : [])] },
@@ -152,9 +163,12 @@ export function checkV1Event(
     event(value, path, problems);
     if (!isObject(value)) return;
     const sent = isObject(value["contact"]) ? value["contact"] : {};
-    const isNamed = ["email", ...Object.keys(inContact)].some((key) => Object.hasOwn(sent, key));
+    const isNamed = Object.keys(names).some((key) => Object.hasOwn(sent, key));
     const isNamedAtRoot = Object.keys(atRoot).some((key) => Object.hasOwn(value, key));
     if (!isNamed && !isNamedAtRoot)
-      problems.push({ path: "contact", message: "contact must have an email or a contactUUID" });
+      problems.push({
+        path: "contact",
+        message: `contact must have ${["an email", ...eventContactKeys].join(", ")} or a contactUUID`,
+      });
   }, { section: "Custom event" });
 }

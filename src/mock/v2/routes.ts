@@ -1,4 +1,11 @@
-import { endpoint, type RequestContext, type MockEndpoint, pageOf, type Reply } from "../mock-endpoint.ts";
+import {
+  endpoint,
+  keepRefusals,
+  type RequestContext,
+  type MockEndpoint,
+  pageOf,
+  type Reply,
+} from "../mock-endpoint.ts";
 import { Refusal } from "../refusal.ts";
 import type { ContactFields } from "../state/contact-fields.ts";
 import type { MockGroup } from "../state/organization-state.ts";
@@ -25,14 +32,9 @@ function upsertContact(context: RequestContext): Reply {
     throw new Refusal(400, `listIds: no list has the id "${unknown}"`, { section: "v2 contact" });
 
   const fields = fieldsOf(body, context);
-  const existing = organization.find(fields);
-  if (existing === undefined && fields.email === undefined)
+  if (organization.find(fields) === undefined && fields.email === undefined)
     throw new Refusal(400, "identifiers: an email is required to create a contact");
-  for (const optIn of ["email_opt_in", "phone_opt_in"] as const) {
-    const isResubscribed = fields[optIn] === "SUBSCRIBED" && existing?.[optIn] === "UNSUBSCRIBED";
-    if (isResubscribed) context.stance("canV2Resubscribe");
-    if (isResubscribed && !variants.canV2Resubscribe) delete fields[optIn];
-  }
+  keepRefusals(fields, ["email_opt_in", "phone_opt_in"], "canV2Resubscribe", context);
   const created = body.createdAt === undefined ? undefined : timestampOf(body.createdAt);
   const { contact } = organization.write(fields, { by: context.operation, created });
   if (variants.v2ListIds === "replaced") organization.leaveAllBut(contact, body.listIds);

@@ -56,6 +56,7 @@ export function checkState(world: World): string[] {
   // Under these the service itself stores something else than what was sent, or keeps two contacts.
   const isPlain =
     variants.doubleOptIn !== "pending" &&
+    variants.canV1Resubscribe !== false &&
     variants.canV2Resubscribe !== false &&
     variants.emailCase !== "sensitive" &&
     variants.matchFirst !== "phone" &&
