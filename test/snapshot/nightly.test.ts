@@ -29,6 +29,7 @@ async function begin() {
     await night(audience, table, folder);
   };
   await run();
+  const written = () => mock.requests.flatMap(({ method, body }) => (method === "POST" ? [body] : []));
   const consents = () => {
     const { contacts } = mock.organization("mock-organization");
     const service = Object.fromEntries(contacts.map(({ email, email_opt_in }) => [email, email_opt_in]));
@@ -44,7 +45,7 @@ async function begin() {
       return response;
     };
   };
-  return { mock, table, run, consents, afterPage };
+  return { mock, table, run, written, consents, afterPage };
 }
 
 /** Somebody subscribes on the website: a process of its own, as a function is the key of one alone. */
@@ -61,14 +62,13 @@ async function subscribes(
 
 describe("A night of the recipe beside a website", () => {
   it("sends the table, and again only what has changed", async () => {
-    const { mock, table, run } = await begin();
+    const { table, run, written } = await begin();
     table.setCity(ada, "Basel");
 
     await run();
 
-    const written = mock.requests.flatMap(({ method, body }) => (method === "POST" ? [body] : []));
     const row = { email: ada, city: "Bern", email_opt_in: "SUBSCRIBED" };
-    expect(written).toEqual([row, { ...row, email: bo }, { ...row, city: "Basel" }]);
+    expect(written()).toEqual([row, { ...row, email: bo }, { ...row, city: "Basel" }]);
   });
 
   it("leaves who is new since the read to the next night, as she may have left again", async () => {
@@ -86,6 +86,24 @@ describe("A night of the recipe beside a website", () => {
     expect(mock.resubscriptions).toEqual([]);
     await run();
     expect(consents().table).toMatchObject({ [cy]: "UNSUBSCRIBED" });
+  });
+
+  it("leaves its second pass to the next night, where the first took over a day", async () => {
+    const { mock, table, run, written } = await begin();
+    table.setCity(ada, "Basel");
+
+    await run(async (url, init) => {
+      const response = await mock.fetch(url, init);
+      if (init.method === "POST") {
+        table.setCity(bo, "Bonn"); // after the rows of the first pass were read
+        passHours(89);
+      }
+      return response;
+    });
+    expect(written().slice(2)).toMatchObject([{ city: "Basel" }]);
+    await run();
+
+    expect(written().slice(3)).toMatchObject([{ city: "Bonn" }]);
   });
 
   type Begun = Awaited<ReturnType<typeof begin>>;

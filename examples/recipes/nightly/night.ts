@@ -15,12 +15,14 @@ export async function night(audience: AudienceClient, people: Table, folder: str
     const { email, email_opt_in, is_suppressed } = contact;
     if (email && (email_opt_in === "UNSUBSCRIBED" || is_suppressed)) await people.refuse(email, readAt);
   }
-  // Who is new since then came by a call of the website, and may have left again: tomorrow's snapshot shows her.
+  // Who is new since then may have left again: tomorrow's snapshot shows her.
   const isKnown = ({ email, email_opt_in, consent_at }: Person) =>
     email_opt_in === "UNSUBSCRIBED" || new Date(consent_at) < today.readAt || today.find({ email });
   // Then the table goes to the service, and once more what the website has changed meanwhile.
   for (let pass = 1; pass <= 2; pass += 1) {
     const readAt = new Date();
+    // A snapshot of over a day is refused: the next night sends the rest.
+    if (pass === 2 && readAt.getTime() - today.readAt.getTime() > 23 * 3_600_000) break;
     const run = audience.bulk(
       (await people.all()).filter(isKnown),
       ({ email, city, email_opt_in }) => write.v1.customers.upsert({ email, city, email_opt_in }),
