@@ -16,8 +16,8 @@ export const HELP = `audience-mock: the audience service, in memory, as an HTTP 
                       Without FILE it begins with the seed; else new people, lists and organizations of the seed are
                       added, and no others changed. Faults, requests and rate limits begin anew.
                       If the last change cannot be saved, the exit code is 1
-  --env FILE          writes the environment of a client to FILE, for node --env-file and dotenv; its other lines stay.
-                      A file that is no environment is refused
+  --env FILE          writes the environment of a client to FILE, for node --env-file and dotenv; its other lines stay,
+                      those of another service as comments. A file that is no environment is refused
   --speed N           counts in windows N times shorter (2 to 1000), without a rate limit in the seed in the documented
                       ones, and adds AUDIENCE_RATE_LIMIT=Nx to the environment, so that the client does, too
   -q, --quiet         prints its address alone, and no requests

@@ -35,7 +35,10 @@ async function run(): Promise<void> {
   const client = { ...listener.clientOptions, speed };
   for (const signal of STOPPING) process.once(signal, stop);
   try {
-    if (envFile !== undefined) writeEnvFile(envFile, client);
+    if (envFile !== undefined && writeEnvFile(envFile, client))
+      process.stderr.write(
+        `${envFile} held variables of another service: they stand there as comments now.\n`,
+      );
   } catch (error) {
     stop();
     throw error;

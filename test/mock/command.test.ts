@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { parseEnv } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { eventually } from "../eventually.ts";
 import { KEY, MockCommand, post, stateOf, stop } from "./mock-command.ts";
 
 const mockCommand = new MockCommand();
@@ -234,13 +235,15 @@ describe("audience-mock --speed", () => {
 describe("audience-mock --env", () => {
   it("writes the environment of a client, and keeps the other lines and the mode of the file, also behind a link", async () => {
     const others = "# Mine\nDATABASE_URL=secret\n\nAUDIENCE_LOG=debug\nNO_NEWLINE=1";
-    const older = "export AUDIENCE_API_KEY=old\n AUDIENCE_API_KEY_V2 = old\n";
+    const older =
+      "AUDIENCE_BASE_URL=http://[::1]:4010\nexport AUDIENCE_API_KEY=old\n AUDIENCE_API_KEY_V2 = old\n";
     const file = await mockCommand.write(".env", older + others);
     chmodSync(file, 0o644);
     const link = mockCommand.path("link.env");
     symlinkSync(file, link);
-    const { url } = await serve("--env", link);
+    const { url, errors } = await serve("--env", link);
 
+    expect(errors()).toBe("");
     const content = readFileSync(file, "utf8");
     expect(content.startsWith(`${others}\nAUDIENCE_BASE_URL=`)).toBe(true);
     expect(parseEnv(content)).toEqual({
@@ -256,6 +259,28 @@ describe("audience-mock --env", () => {
     expect(readlinkSync(link)).toBe(file);
   });
 
+  const key = 'export AUDIENCE_API_KEY="real\r\nkey"';
+  it.each([
+    ["a service of v1", ["AUDIENCE_BASE_URL='https://service.example' # ours", key]],
+    [
+      "one of v2 beside a mock",
+      ["AUDIENCE_BASE_URL=http://127.0.0.1", "AUDIENCE_BASE_URL_V2=https://b.example", key],
+    ],
+    ["a client that names its base URL itself", [key]],
+  ])("keeps the variables of %s as comments, once, and says so without a key", async (_, variables) => {
+    const file = await mockCommand.write(".env", ["A=1", ...variables, "B=2", ""].join("\r\n"));
+    const { errors } = await serve("--env", file);
+    await eventually(() =>
+      expect(errors()).toBe(`${file} held variables of another service: they stand there as comments now.\n`),
+    );
+    const { url, errors: later } = await serve("--env", file);
+
+    const comments = variables.join("\r\n").replaceAll(/^(?=.)/gm, "# ");
+    const kept = `A=1\r\n${comments}\r\nB=2\r\nAUDIENCE_BASE_URL=${url}\n`;
+    expect(readFileSync(file, "latin1").slice(0, kept.length)).toBe(kept);
+    expect(later()).toBe("");
+  });
+
   it("keeps each byte of the other lines, in any encoding, and values over several lines", async () => {
     const pem = '-----BEGIN KEY-----\nAUDIENCE_API_KEY=inside\n\\"AUDIENCE_APP_ID=too\n-----END KEY-----';
     const others = [
@@ -267,7 +292,7 @@ describe("audience-mock --env", () => {
       "AUDIENCE_BASE_URL=b`",
       "AUDIENCE_RATE_LIMIT=off",
     ].join("\r\n");
-    const own = `AUDIENCE_API_KEY="old\nAND=more"\nAUDIENCE_RATE_LIMIT=60x\n`;
+    const own = `AUDIENCE_BASE_URL=http://localhost\nAUDIENCE_API_KEY="old\nAND=more"\nAUDIENCE_RATE_LIMIT=60x\n`;
     const file = mockCommand.path("bytes.env");
     writeFileSync(file, `${own}${others}\n`, "latin1");
     const { url } = await serve("--env", file);
