@@ -259,14 +259,14 @@ describe("audience-mock --env", () => {
     expect(readlinkSync(link)).toBe(file);
   });
 
-  const key = 'export AUDIENCE_API_KEY="real\r\nkey"';
+  const realKey = 'export AUDIENCE_API_KEY="real\r\nkey"';
   it.each([
-    ["a service of v1", ["AUDIENCE_BASE_URL='https://service.example' # ours", key]],
+    ["a service of v1", ["AUDIENCE_BASE_URL='https://service.example' # ours", realKey]],
     [
       "one of v2 beside a mock",
-      ["AUDIENCE_BASE_URL=http://127.0.0.1", "AUDIENCE_BASE_URL_V2=https://b.example", key],
+      ["AUDIENCE_BASE_URL=http://127.0.0.1", "AUDIENCE_BASE_URL_V2=https://b.example", realKey],
     ],
-    ["a client that names its base URL itself", [key]],
+    ["a client that names its base URL itself", [realKey]],
   ])("keeps the variables of %s as comments, once, and says so without a key", async (_, variables) => {
     const file = await mockCommand.write(".env", ["A=1", ...variables, "B=2", ""].join("\r\n"));
     const { errors } = await serve("--env", file);

@@ -112,6 +112,15 @@ describeWithRedis("The recipe for a nightly job beside a website", () => {
     expect((await people.all()).map(({ email }) => consentOf(email))).toEqual(Array(12).fill("SUBSCRIBED"));
   });
 
+  it("lets nothing into the table that is no address", async () => {
+    const website = await startWebsite();
+
+    for (const email of ["", " person0@example.com", "not an address"])
+      expect(await website.post("/subscribe", email)).toBe(400);
+
+    expect(await people.all()).toEqual([]);
+  });
+
   it("sends tonight what the website could not", async () => {
     const website = await startWebsite();
     mock.addFault({ kind: "500-before", times: 5 });

@@ -3,6 +3,7 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { isAudienceError, type V1OptIn } from "audience-sdk";
+import { v1ContactSchema } from "audience-sdk/schemas";
 import { connect } from "./connect.ts";
 
 const { audience, people, close } = await connect();
@@ -14,12 +15,14 @@ const consents = new Map<string, V1OptIn>([
 async function answer(path: string, email: string): Promise<number> {
   const consent = consents.get(path);
   if (consent === undefined) return 404;
+  const contact = { email, email_opt_in: consent };
+  if (!v1ContactSchema.safeParse(contact).success) return 400; // the table has only what the service takes
   try {
     // First the table, then the service: if the call fails, the job sends the consent. Only a return is then refused again, as
     // the service still shows the refusal: whoever gets a 202 should try once more.
     await people.setConsent(email, consent);
     // It waits two seconds at most beside the job, which leaves room for it.
-    await audience.v1.customers.upsert({ email, email_opt_in: consent }, { priority: 0, deadlineMs: 5_000 });
+    await audience.v1.customers.upsert(contact, { priority: 0, deadlineMs: 5_000 });
     return 204;
   } catch (error) {
     console.error(isAudienceError(error) ? `${error.code}, ${error.outcome}` : error);
