@@ -20,6 +20,9 @@ export class UsageError extends InputError {
   override readonly name = "UsageError";
 }
 
+/** An error's message without the advice to start the package's command, which a clone has only once it is built. */
+export const messageInClone = ({ message }: Error): string => message.replace(/ No service yet\?.*/s, "");
+
 /** Parses a command line, or throws a `UsageError` that names the option. */
 export function parseCommandLine<const Config extends ParseArgsConfig>(config: Config) {
   try {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { isAudienceError } from "audience-sdk";
 import { formatDuration } from "../console/duration.ts";
-import { InputError, type ProgramSurroundings, UsageError } from "../console/program.ts";
+import { InputError, messageInClone, type ProgramSurroundings, UsageError } from "../console/program.ts";
 import { say, styled, type Output } from "../console/terminal.ts";
 import { help, parseArguments, type DemoArguments } from "./arguments.ts";
 import { callsFor } from "./send-rows.ts";
@@ -79,6 +79,6 @@ function explain(error: unknown, { errors, output, signal }: ProgramSurroundings
   const isStop = signal.aborted && (error === signal.reason || isAudienceError(error));
   if (isStop) return stopped(output);
   if (!(error instanceof InputError) && !isAudienceError(error)) throw error;
-  say(errors, `${error.name}: ${error.message}`);
+  say(errors, `${error.name}: ${messageInClone(error)}`);
   return 1;
 }

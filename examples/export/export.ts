@@ -5,7 +5,7 @@ import { readSnapshot, type Snapshot } from "audience-sdk/snapshot";
 import { checkRegular, FileRefused } from "../../src/files/regular-file.ts";
 import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
-import { InputError, type ProgramSurroundings } from "../console/program.ts";
+import { InputError, messageInClone, type ProgramSurroundings } from "../console/program.ts";
 import { Progress } from "../console/progress.ts";
 import { say, type Output } from "../console/terminal.ts";
 import { type ExportArguments, help, parseArguments } from "./arguments.ts";
@@ -36,7 +36,7 @@ export async function runExport(surroundings: ExportSurroundings): Promise<numbe
     }
     const isRefused = error instanceof FileRefused;
     if (!isRefused && !isAudienceError(error)) throw error;
-    say(errors, `The export was ended: ${error.message}`);
+    say(errors, `The export was ended: ${messageInClone(error)}`);
     if (isRefused || error.code === "configuration") return 2;
     say(errors, "The same command goes on where it was.");
     return 1;

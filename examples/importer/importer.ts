@@ -2,7 +2,7 @@ import { type ClientOptions, isAudienceError } from "audience-sdk";
 import { openSnapshot } from "audience-sdk/snapshot";
 import { counted, inFull } from "../console/counted.ts";
 import { formatDuration } from "../console/duration.ts";
-import { InputError, type ProgramSurroundings } from "../console/program.ts";
+import { InputError, messageInClone, type ProgramSurroundings } from "../console/program.ts";
 import { say } from "../console/terminal.ts";
 import { help, parseArguments, type ImporterArguments } from "./arguments.ts";
 import { importAll, isLasting } from "./import-all.ts";
@@ -117,7 +117,7 @@ function explain(
     error instanceof Error &&
     ("syscall" in error || /checkpoint|\.lock|is damaged at byte/.test(error.message));
   if (!isOfFile && !isAudienceError(error) && !(error instanceof InputError)) throw error;
-  say(errors, withOwnOptions(error.message, options));
+  say(errors, withOwnOptions(messageInClone(error), options));
   if (options === undefined) say(errors, "npm run import -- --help shows the options.");
   if (/ needs .*\(or AUDIENCE_/.test(error.message))
     say(errors, "Set the missing variables in the environment, or try it with --mock or --dry-run.");

@@ -1,6 +1,6 @@
 import { AudienceClient, isAudienceError, type ClientOptions } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { UsageError } from "../console/program.ts";
+import { messageInClone, UsageError } from "../console/program.ts";
 import { say, type Output } from "../console/terminal.ts";
 import { help, parseArguments, type ProbeArguments } from "./arguments.ts";
 import { askAccount, WebPageError } from "./ask.ts";
@@ -46,7 +46,7 @@ export async function runProbe({ args, output, errors, signal, client }: ProbeSu
       return 2;
     }
     if (!isAudienceError(error) && !(error instanceof WebPageError)) throw error;
-    print(errors, [`The probe was ended: ${error.message}`]);
+    print(errors, [`The probe was ended: ${messageInClone(error)}`]);
     return isAudienceError(error) && error.code === "configuration" ? 2 : 1;
   }
 }

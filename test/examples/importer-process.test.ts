@@ -3,7 +3,11 @@ import { join } from "node:path";
 import { createMockService } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { runProgram as programOf } from "../../examples/console/program.ts";
+import { runExport } from "../../examples/export/export.ts";
+import { runImporter } from "../../examples/importer/importer.ts";
+import { runProbe } from "../../examples/probe/probe.ts";
 import { csv, manyRows, run, runProgram, temporaryFolder } from "./importer-fixture.ts";
+import { runHere } from "./run-program.ts";
 
 describe("The importer as a program", () => {
   it("ends silently when its output is closed, as by `| head`", async () => {
@@ -77,3 +81,19 @@ describe("The importer as a program", () => {
     expect(mock.requests).toHaveLength(40);
   });
 });
+
+it.each([
+  ["importer", runImporter, ["people.csv"]],
+  ["export", runExport, ["audience.csv"]],
+  ["probe", runProbe, []],
+] as const)(
+  "Without a service the %s names the variables, and no command that a clone has not built",
+  async (_, program, args) => {
+    vi.stubEnv("AUDIENCE_BASE_URL", undefined);
+
+    const { code, err } = await runHere((given) => program({ args, ...given }));
+
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("(or AUDIENCE_BASE_URL)") });
+    expect(err).not.toContain("audience-mock");
+  },
+);

@@ -1,6 +1,7 @@
 import { access, readFile, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { repository } from "../project/source-files.ts";
 import {
   imported,
   csv,
@@ -29,6 +30,18 @@ describe("Without a terminal a column that looks like a state is a question", ()
     expect({ code, requests: mock.requests.length }).toEqual(stopped);
     expect(err).toContain('"unsubscribed_at"');
     expect(await openIn(path)).toEqual(["newsletter", "unsubscribed_at"]);
+  });
+
+  it("as in the session that its guide shows", async () => {
+    service();
+    const lines = ["a@example.com,ja,gold", "b@example.com,nein,silber", "c@example.com,ja,gold"];
+    const path = await csv(await temporaryFolder(), "contacts.csv", "E-Mail,Newsletter,Stufe", ...lines);
+
+    const { out, err } = await runAlone([path]);
+
+    const guide = await readFile(join(repository, "examples/guides/importer.md"), "utf8");
+    const session = `${out}${err}`.replaceAll(join(dirname(path), "/"), "");
+    expect(guide).toContain(`$ npm run import -- contacts.csv\n${session}\`\`\``);
   });
 
   it.each(["opted_out", "unsub_time", "deactivated_at", "left_at", "LeftOn"])(
