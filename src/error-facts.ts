@@ -3,8 +3,8 @@
  *
  * - `"not-sent"`: no request left this machine.
  * - `"not-applied"`: the service responded that it changed nothing. The worst outcome of a GET.
- * - `"applied"`: the write succeeded. The tracing channel `audience-sdk:call` says so, and the error of a row of bulk that
- *   `isCurrent` refused after the response.
+ * - `"applied"`: the write succeeded. The tracing channel `audience-sdk:call` says so, and the error of a row of bulk that was
+ *   stopped after a write of it was carried out.
  * - `"unknown"`: the service may have carried out the write. Send the same state again, unless a second mail could go out.
  */
 export type Outcome = "not-sent" | "not-applied" | "applied" | "unknown";
