@@ -177,8 +177,7 @@ describe("no request or listener is left behind", () => {
     );
     await respond(1, items(0, 100));
     const error = await loop;
-    expect(error).toBeInstanceOf(AbortError);
-    expect(error).toMatchObject({ cause: reason, outcome: "not-applied" });
+    expect(error).toMatchObject({ code: "aborted", cause: reason, outcome: "not-applied" });
     expect(seen).toEqual(["0", "1", "2"]);
     expect(log).toEqual(["request 1", "response 1", "request 2", "abort"]);
   });

@@ -1,14 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { Readable } from "node:stream";
-import {
-  AudienceClient,
-  type ClientOptions,
-  ConfigurationError,
-  ConnectionError,
-  type Fetch,
-  RateLimiter,
-} from "audience-sdk";
+import { AudienceClient, type ClientOptions, type Fetch, RateLimiter } from "audience-sdk";
 import { fetch as undiciFetch } from "undici";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -98,10 +91,10 @@ describe.each(doors)("%s, as a test replaces it, is asked once", (name, clientOf
 
     const error = await failureOf(clientOf(fetch).v1.events.send(event));
 
-    expect(error).toBeInstanceOf(ConfigurationError);
-    expect(error.message).toBe(
-      `${name} returned a Response whose body was read before. Let each call return a new one, or a clone().`,
-    );
+    expect(error).toMatchObject({
+      code: "configuration",
+      message: `${name} returned a Response whose body was read before. Let each call return a new one, or a clone().`,
+    });
     expect(error.outcome).toBe("unknown");
     expect(fetch).toHaveBeenCalledTimes(1);
   });
@@ -111,8 +104,8 @@ describe.each(doors)("%s, as a test replaces it, is asked once", (name, clientOf
 
     const error = await failureOf(v1.events.send(event, { maxRetries: 0 }));
 
-    expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({
+      code: "connection",
       outcome: "unknown",
       cause: { message: `${name} returned Response.error().` },
     });
@@ -284,7 +277,6 @@ describe("The error of a failed connection names the origin, the reason, and whe
   ])("%s", async (_, thrown, reason, outcome, named) => {
     const error = await failing(thrown);
 
-    expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ code: "connection", reason, outcome });
     const known = named && ` (${named})`;
     expect(error.message).toBe(

@@ -69,7 +69,6 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
     for (const Client of [AudienceClient, V1Client, V2Client]) {
       const error = thrownBy(() => new Client(untyped({ ...mock.clientOptions, [name]: value })));
 
-      expect(error).toBeInstanceOf(ConfigurationError);
       expect(error).toMatchObject({ code: "configuration", outcome: "not-sent" });
       expect((error as Error).message).toMatch(new RegExp(`^${name}\\b`));
     }

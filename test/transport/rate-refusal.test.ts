@@ -1,11 +1,9 @@
 import {
   AudienceClient,
   type ClientOptions,
-  ConfigurationError,
   type IsRateLimited,
   PermissionError,
   RateLimiter,
-  RateLimitError,
   write,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
@@ -133,7 +131,6 @@ describe.each(dialects)("A refusal for the rate: %s", (_, refusal, isRateLimited
 
     const error = await failureOf(audience.v1.contactGroups.addContact("list-1", contact));
 
-    expect(error).toBeInstanceOf(RateLimitError);
     expect(error).toMatchObject({ status: refusal.status, outcome: "not-applied", code: "rate_limit" });
     if (waitMs > 1_000) expect(error).toMatchObject({ retryAfterMs: waitMs });
   });
@@ -205,8 +202,7 @@ describe("isRateLimited", () => {
 
       const error = await failureOf(audience.v1.events.send({ eventName: "e", contact }));
 
-      expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error.message).toContain(message);
+      expect(error).toMatchObject({ code: "configuration", message: expect.stringContaining(message) });
       expect(error.outcome).toBe("unknown");
       expect(sentAt).toHaveLength(1);
     },
