@@ -251,25 +251,23 @@ describe("An abort of the run's signal", () => {
   });
 });
 
-describe("A client that is closed during a run", () => {
-  it.each([undefined, () => false])(
-    "ends the run with a ClientClosedError, after the calls in flight have ended, whatever stopWhen says",
-    async (stopWhen) => {
-      const rateLimiter = twoAMinute();
-      const { audience, mock } = createFixture({}, { rateLimiter });
-      const checkpoint = new MemoryCheckpoint();
-      const ended = collectRun(
-        audience.bulk(rows(10), upsert, { checkpoint, concurrency: 3, ...(stopWhen && { stopWhen }) }),
-      );
-      await until(() => rateLimiter.usage().queued === 3);
+it.each([undefined, () => false])(
+  "A client that is closed during a run ends the run with a ClientClosedError, after the calls in flight have ended, whatever stopWhen says",
+  async (stopWhen) => {
+    const rateLimiter = twoAMinute();
+    const { audience, mock } = createFixture({}, { rateLimiter });
+    const checkpoint = new MemoryCheckpoint();
+    const ended = collectRun(
+      audience.bulk(rows(10), upsert, { checkpoint, concurrency: 3, ...(stopWhen && { stopWhen }) }),
+    );
+    await until(() => rateLimiter.usage().queued === 3);
 
-      await audience.close();
-      const { error, results } = await ended;
+    await audience.close();
+    const { error, results } = await ended;
 
-      expect(error).toBeInstanceOf(ClientClosedError);
-      expect(error).toHaveProperty("outcome", "unknown");
-      expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
-      expect([mock.requests.length, checkpoint.log.at(-1)]).toEqual([2, "close"]);
-    },
-  );
-});
+    expect(error).toBeInstanceOf(ClientClosedError);
+    expect(error).toHaveProperty("outcome", "unknown");
+    expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+    expect([mock.requests.length, checkpoint.log.at(-1)]).toEqual([2, "close"]);
+  },
+);

@@ -148,37 +148,33 @@ describe("npm run demo", () => {
   });
 });
 
-describe("the command line", () => {
-  it.each([
-    [["--fast"], "Unknown option '--fast'"],
-    [["live"], "Unexpected argument 'live'"],
-    [["--live"], "--live needs --list ID"],
-    [["--live", "--list", " "], "--live needs --list ID"],
-    [["--list", "readers"], "--list is for --live only"],
-    [["--live", "--list"], "'--list <value>'"],
-  ])("%j is refused with the problem and code 2, and nothing runs", async (args, message) => {
-    const { code, out, err } = await runProgram(args);
-    expect(code).toBe(2);
-    expect(out).toBe("");
-    expect(err).toContain(message);
-    expect(err).toContain("--help");
-    expect(err).not.toContain("    at ");
-  });
+it.each([
+  [["--fast"], "Unknown option '--fast'"],
+  [["live"], "Unexpected argument 'live'"],
+  [["--live"], "--live needs --list ID"],
+  [["--live", "--list", " "], "--live needs --list ID"],
+  [["--list", "readers"], "--list is for --live only"],
+  [["--live", "--list"], "'--list <value>'"],
+])("the command line %j is refused with the problem and code 2, and nothing runs", async (args, message) => {
+  const { code, out, err } = await runProgram(args);
+  expect(code).toBe(2);
+  expect(out).toBe("");
+  expect(err).toContain(message);
+  expect(err).toContain("--help");
+  expect(err).not.toContain("    at ");
 });
 
-describe("on a terminal", () => {
-  it("Ctrl-C ends the run, and prints the numbers of sent and unsent rows and that another run is safe", async () => {
-    const { code, out, err } = await runProgram([], { stopAt: "25 %" });
-    expect(err).toBe("");
-    expect(code).toBe(130);
-    const sent = Number(/an event sent for each: (\d+)/.exec(out)?.[1]);
-    const cutOff = Number(/(\d+) rows were cut off in the middle/.exec(out)?.[1]);
-    const notBegun = Number(/(\d+) rows were not begun/.exec(out)?.[1]);
-    expect(sent).toBeGreaterThanOrEqual(28);
-    expect(sent + cutOff + notBegun).toBe(112);
-    expect(out).toContain("Stopped. Running it again is safe");
-    expect(out).not.toContain("Read back");
-  });
+it("on a terminal Ctrl-C ends the run, and prints the numbers of sent and unsent rows and that another run is safe", async () => {
+  const { code, out, err } = await runProgram([], { stopAt: "25 %" });
+  expect(err).toBe("");
+  expect(code).toBe(130);
+  const sent = Number(/an event sent for each: (\d+)/.exec(out)?.[1]);
+  const cutOff = Number(/(\d+) rows were cut off in the middle/.exec(out)?.[1]);
+  const notBegun = Number(/(\d+) rows were not begun/.exec(out)?.[1]);
+  expect(sent).toBeGreaterThanOrEqual(28);
+  expect(sent + cutOff + notBegun).toBe(112);
+  expect(out).toContain("Stopped. Running it again is safe");
+  expect(out).not.toContain("Read back");
 });
 
 describe("--live", () => {

@@ -176,65 +176,61 @@ function readAndWrite(url: string, timeoutMs?: number): Promise<AudienceError>[]
 
 const cut = /^The connection to http:\/\/127\.0\.0\.1:\d+ failed before the complete response was received/;
 
-describe("Bytes that are no HTTP response", () => {
-  it.each([
-    ["a greeting", "hello\r\n\r\n"],
-    ["a TLS alert, as a port of TLS gives it", "\u0015\u0003\u0001\0\u0002\u0002\u0028"],
-    ["a status of four digits", withStatus("1000")],
-    ["a switch to another protocol", "HTTP/1.1 101 Odd\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"],
-    ["lines that end in LF alone", ok(lengthOf(validBody)).replaceAll("\r\n", "\n")],
-    ["a length and chunks", ok(`${lengthOf(validBody)}Transfer-Encoding: chunked\r\n`)],
-    ["a body shorter than its length", ok("Content-Length: 500\r\n")],
-    ["chunks that break off", ok("Transfer-Encoding: chunked\r\n", `15\r\n${validBody}\r\n`)],
-    ["nothing", ""],
-  ])(
-    "%s: a ConnectionError; the outcome of a write is unknown, and it is not sent again",
-    async (_, response) => {
-      const server = await serveRaw((socket) => void socket.end(response, "latin1"));
+it.each([
+  ["a greeting", "hello\r\n\r\n"],
+  ["a TLS alert, as a port of TLS gives it", "\u0015\u0003\u0001\0\u0002\u0002\u0028"],
+  ["a status of four digits", withStatus("1000")],
+  ["a switch to another protocol", "HTTP/1.1 101 Odd\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"],
+  ["lines that end in LF alone", ok(lengthOf(validBody)).replaceAll("\r\n", "\n")],
+  ["a length and chunks", ok(`${lengthOf(validBody)}Transfer-Encoding: chunked\r\n`)],
+  ["a body shorter than its length", ok("Content-Length: 500\r\n")],
+  ["chunks that break off", ok("Transfer-Encoding: chunked\r\n", `15\r\n${validBody}\r\n`)],
+  ["nothing", ""],
+])(
+  "Bytes that are no HTTP response: %s: a ConnectionError; the outcome of a write is unknown, and it is not sent again",
+  async (_, response) => {
+    const server = await serveRaw((socket) => void socket.end(response, "latin1"));
 
-      const errors = await Promise.all(readAndWrite(server.url));
+    const errors = await Promise.all(readAndWrite(server.url));
 
-      expect(errors.map(({ code }) => code)).toEqual(["connection", "connection"]);
-      expect(errors.map(({ outcome }) => outcome)).toEqual(["not-applied", "unknown"]);
-      for (const { message } of errors) expect(message).toMatch(cut);
-      await server.allClosed();
-      expect(server.requests).toHaveLength(2);
-    },
-  );
-});
+    expect(errors.map(({ code }) => code)).toEqual(["connection", "connection"]);
+    expect(errors.map(({ outcome }) => outcome)).toEqual(["not-applied", "unknown"]);
+    for (const { message } of errors) expect(message).toMatch(cut);
+    await server.allClosed();
+    expect(server.requests).toHaveLength(2);
+  },
+);
 
-describe("A response that is cut off anywhere", () => {
-  const responses = {
-    "with a length": ok(lengthOf(validBody)),
-    "in chunks": ok(
-      "Transfer-Encoding: chunked\r\n",
-      `7\r\n${validBody.slice(0, 7)}\r\ne\r\n${validBody.slice(7)}\r\n0\r\n\r\n`,
-    ),
-  };
+const responses = {
+  "with a length": ok(lengthOf(validBody)),
+  "in chunks": ok(
+    "Transfer-Encoding: chunked\r\n",
+    `7\r\n${validBody.slice(0, 7)}\r\ne\r\n${validBody.slice(7)}\r\n0\r\n\r\n`,
+  ),
+};
 
-  it.each(Object.entries(responses))(
-    "%s never counts as complete, and the outcome of its write is unknown",
-    async (_, response) => {
-      // In each line of the head, at its end, and around the pieces of the body.
-      const end = response.indexOf("\r\n\r\n");
-      const inHead = Array.from({ length: Math.ceil(end / 7) }, (__, at) => at * 7);
-      const last = response.length - 1;
-      const cuts = [...inHead, end, end + 2, end + 3, end + 4, end + 5, end + 12, last - 5, last - 1, last];
-      let at = 0;
-      const server = await serveRaw((socket) => void socket.end(response.slice(0, at)));
-      const { v1 } = clientOf(server.url);
-      const endings: string[] = [];
+it.each(Object.entries(responses))(
+  "A response that is cut off anywhere: %s never counts as complete, and the outcome of its write is unknown",
+  async (_, response) => {
+    // In each line of the head, at its end, and around the pieces of the body.
+    const end = response.indexOf("\r\n\r\n");
+    const inHead = Array.from({ length: Math.ceil(end / 7) }, (__, at) => at * 7);
+    const last = response.length - 1;
+    const cuts = [...inHead, end, end + 2, end + 3, end + 4, end + 5, end + 12, last - 5, last - 1, last];
+    let at = 0;
+    const server = await serveRaw((socket) => void socket.end(response.slice(0, at)));
+    const { v1 } = clientOf(server.url);
+    const endings: string[] = [];
 
-      for (at of cuts) {
-        const { code, outcome } = await failureOf(v1.customers.upsert({ email: "ada@example.com" }));
-        endings.push(`${at}: ${code}, ${outcome}`);
-      }
+    for (at of cuts) {
+      const { code, outcome } = await failureOf(v1.customers.upsert({ email: "ada@example.com" }));
+      endings.push(`${at}: ${code}, ${outcome}`);
+    }
 
-      expect(endings).toEqual(cuts.map((each) => `${each}: connection, unknown`));
-      expect(server.requests).toHaveLength(cuts.length);
-    },
-  );
-});
+    expect(endings).toEqual(cuts.map((each) => `${each}: connection, unknown`));
+    expect(server.requests).toHaveLength(cuts.length);
+  },
+);
 
 const adaBody = '{"data":{"id":"c-1","attributes":{"first_name":"Ada"}}}';
 
@@ -271,25 +267,23 @@ describe("A response is parsed", () => {
   });
 });
 
-describe("A response is refused, and the outcome of its write is unknown,", () => {
-  it.each([
-    ["in UTF-16", Buffer.from(adaBody, "utf16le"), "its body is not JSON"],
-    ["whose data is a prototype", '{"__proto__":{"data":{"id":"c-1"}}}', "data: required"],
-    ["with bytes behind it", `${adaBody}\0`, "its body is not JSON"],
-  ])("%s", async (_, body, words) => {
-    const { v1 } = await clientGiven(body);
+it.each([
+  ["in UTF-16", Buffer.from(adaBody, "utf16le"), "its body is not JSON"],
+  ["whose data is a prototype", '{"__proto__":{"data":{"id":"c-1"}}}', "data: required"],
+  ["with bytes behind it", `${adaBody}\0`, "its body is not JSON"],
+])("A response is refused, and the outcome of its write is unknown, %s", async (_, body, words) => {
+  const { v1 } = await clientGiven(body);
 
-    const errors: AudienceError[] = [
-      await failureOf(v1.customers.get("c-1")),
-      await failureOf(v1.customers.upsert({ email: "ada@example.com" })),
-    ];
+  const errors: AudienceError[] = [
+    await failureOf(v1.customers.get("c-1")),
+    await failureOf(v1.customers.upsert({ email: "ada@example.com" })),
+  ];
 
-    expect(errors).toMatchObject([
-      { code: "unexpected_response", outcome: "not-applied", request: { attempts: 1 } },
-      { code: "unexpected_response", outcome: "unknown", request: { attempts: 1 } },
-    ]);
-    for (const { message } of errors) expect(message).toContain(words);
-  });
+  expect(errors).toMatchObject([
+    { code: "unexpected_response", outcome: "not-applied", request: { attempts: 1 } },
+    { code: "unexpected_response", outcome: "unknown", request: { attempts: 1 } },
+  ]);
+  for (const { message } of errors) expect(message).toContain(words);
 });
 
 it("A link in a list response is never followed: the client asks its own origin for page numbers", async () => {

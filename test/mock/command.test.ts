@@ -208,28 +208,26 @@ describe("audience-mock, its lines", () => {
   });
 });
 
-describe("audience-mock --speed", () => {
-  it("counts in windows that are shorter, says so, and tells a client by its environment", async () => {
-    const file = mockCommand.path(".env");
-    const { url, output } = await serve("--speed", "20", "--env", file);
-    const page = async () => (await (await fetch(`${url}/__mock/page`)).json()) as { gauges: unknown };
+it("audience-mock --speed counts in windows that are shorter, says so, and tells a client by its environment", async () => {
+  const file = mockCommand.path(".env");
+  const { url, output } = await serve("--speed", "20", "--env", file);
+  const page = async () => (await (await fetch(`${url}/__mock/page`)).json()) as { gauges: unknown };
 
-    expect(await page()).toMatchObject({
-      gauges: [
-        { limit: 10, intervalMs: 50 },
-        { limit: 100, intervalMs: 3_000 },
-        { limit: 1_000, intervalMs: 180_000 },
-      ],
-    });
-    const calls = Array.from({ length: 101 }, () => fetch(`${url}/api/v1/customer`, { headers: KEY }));
-    const statuses = (await Promise.all(calls)).map(({ status }) => status);
-    expect(statuses).toContain(429);
-    expect(output()).toContain("It counts in windows 20 times shorter.");
-    expect(output()).toContain("export AUDIENCE_RATE_LIMIT=20x\n");
-    expect(parseEnv(readFileSync(file, "utf8"))).toMatchObject({ AUDIENCE_RATE_LIMIT: "20x" });
-    expect(await (await fetch(url)).text()).toContain("AUDIENCE_RATE_LIMIT=20x");
-    expect(await (await fetch(`${url}/__mock/environment`)).text()).toContain("AUDIENCE_RATE_LIMIT=20x");
+  expect(await page()).toMatchObject({
+    gauges: [
+      { limit: 10, intervalMs: 50 },
+      { limit: 100, intervalMs: 3_000 },
+      { limit: 1_000, intervalMs: 180_000 },
+    ],
   });
+  const calls = Array.from({ length: 101 }, () => fetch(`${url}/api/v1/customer`, { headers: KEY }));
+  const statuses = (await Promise.all(calls)).map(({ status }) => status);
+  expect(statuses).toContain(429);
+  expect(output()).toContain("It counts in windows 20 times shorter.");
+  expect(output()).toContain("export AUDIENCE_RATE_LIMIT=20x\n");
+  expect(parseEnv(readFileSync(file, "utf8"))).toMatchObject({ AUDIENCE_RATE_LIMIT: "20x" });
+  expect(await (await fetch(url)).text()).toContain("AUDIENCE_RATE_LIMIT=20x");
+  expect(await (await fetch(`${url}/__mock/environment`)).text()).toContain("AUDIENCE_RATE_LIMIT=20x");
 });
 
 describe("audience-mock --env", () => {

@@ -236,30 +236,28 @@ describe("The page is told", () => {
   });
 });
 
-describe("A request, opened, has", () => {
-  const details = async (number: number) =>
-    (await open.call(`/__mock/requests/${number}`)).body as { stances: unknown; response?: unknown };
+const details = async (number: number) =>
+  (await open.call(`/__mock/requests/${number}`)).body as { stances: unknown; response?: unknown };
 
-  it("what was sent without keys, the response, the verdict and what it changed", async () => {
-    await open.call(upsert, { body: { email }, headers: { authorization: "Bearer s3cret", "x-trace": "1" } });
-    const text = JSON.stringify(await details(1));
+it("A request, opened, has what was sent without keys, the response, the verdict and what it changed", async () => {
+  await open.call(upsert, { body: { email }, headers: { authorization: "Bearer s3cret", "x-trace": "1" } });
+  const text = JSON.stringify(await details(1));
 
-    expect(await details(1)).toMatchObject({
-      method: "POST",
-      path: upsert,
-      query: "",
-      body: { email },
-      headers: expect.arrayContaining([
-        ["x-api-key", "(not shown)"],
-        ["authorization", "(not shown)"],
-        ["x-trace", "1"],
-      ]),
-      response: { status: 201, headers: [], body: { data: { type: "profile" } } },
-      changes: [`${email}: created`, `${email}: email NON_SUBSCRIBED`],
-      stances: [],
-    });
-    expect(text).not.toMatch(/s3cret|acme-mock-key/);
+  expect(await details(1)).toMatchObject({
+    method: "POST",
+    path: upsert,
+    query: "",
+    body: { email },
+    headers: expect.arrayContaining([
+      ["x-api-key", "(not shown)"],
+      ["authorization", "(not shown)"],
+      ["x-trace", "1"],
+    ]),
+    response: { status: 201, headers: [], body: { data: { type: "profile" } } },
+    changes: [`${email}: created`, `${email}: email NON_SUBSCRIBED`],
+    stances: [],
   });
+  expect(text).not.toMatch(/s3cret|acme-mock-key/);
 });
 
 describe("Over HTTP", () => {

@@ -114,36 +114,34 @@ describe("Of a request the record has", () => {
   });
 });
 
-describe("The record tells what a request changed", () => {
-  it.each<[string, path: string, body: object, changes: string[]]>([
-    ["a new contact", create, { phone: "4915112345678" }, ["created", "phone NON_SUBSCRIBED"]],
-    ["a field", create, { email, city: "Rome" }, ["changed city"]],
-    ["a consent", create, { email, email_opt_in: "SUBSCRIBED" }, ["email NON_SUBSCRIBED → SUBSCRIBED"]],
-    [
-      "a list and an automation",
-      addToNews,
-      { email },
-      ["email NON_SUBSCRIBED → SUBSCRIBED", "joined the list Newsletter", "automation Hello"],
-    ],
-    [
-      "an event and a webhook",
-      "/api/v1/events",
-      { eventName: "order placed", contact: { email } },
-      ["event order placed", "automation Thanks calls http://localhost:3000/hooks"],
-    ],
-    [
-      "a welcome e-mail",
-      "/v2/contacts",
-      subscribed({ triggerWelcomeEmail: true }),
-      ["changed first_name", "email NON_SUBSCRIBED → SUBSCRIBED", "gets the welcome e-mail"],
-    ],
-  ])("%s", async (_, path, body, changes) => {
-    const { details, post } = await recorded();
-    await post(path, body);
+it.each<[string, path: string, body: object, changes: string[]]>([
+  ["a new contact", create, { phone: "4915112345678" }, ["created", "phone NON_SUBSCRIBED"]],
+  ["a field", create, { email, city: "Rome" }, ["changed city"]],
+  ["a consent", create, { email, email_opt_in: "SUBSCRIBED" }, ["email NON_SUBSCRIBED → SUBSCRIBED"]],
+  [
+    "a list and an automation",
+    addToNews,
+    { email },
+    ["email NON_SUBSCRIBED → SUBSCRIBED", "joined the list Newsletter", "automation Hello"],
+  ],
+  [
+    "an event and a webhook",
+    "/api/v1/events",
+    { eventName: "order placed", contact: { email } },
+    ["event order placed", "automation Thanks calls http://localhost:3000/hooks"],
+  ],
+  [
+    "a welcome e-mail",
+    "/v2/contacts",
+    subscribed({ triggerWelcomeEmail: true }),
+    ["changed first_name", "email NON_SUBSCRIBED → SUBSCRIBED", "gets the welcome e-mail"],
+  ],
+])("The record tells what a request changed: %s", async (_, path, body, changes) => {
+  const { details, post } = await recorded();
+  await post(path, body);
 
-    const name = "phone" in body ? "4915112345678" : email;
-    expect((await details(1)).changes).toEqual(changes.map((change) => `${name}: ${change}`));
-  });
+  const name = "phone" in body ? "4915112345678" : email;
+  expect((await details(1)).changes).toEqual(changes.map((change) => `${name}: ${change}`));
 });
 
 describe("The record names the variants that decided where the document is silent", () => {

@@ -56,22 +56,20 @@ describe("a paginator", () => {
   });
 });
 
-describe("toArray", () => {
-  it.each([
-    [0, []],
-    [1, [1]],
-    [100, [1]],
-    [101, [1, 2]],
-    [200, [1, 2]],
-    [201, [1, 2, 3]],
-    [500, [1, 2, 3]],
-    [undefined, [1, 2, 3]],
-  ])("with max %s requests no page beyond, and none before it is needed", async (max, asked) => {
-    const { paginator, log } = servedListOf(threePages, { readAhead: 3 });
-    expect(await paginator.toArray({ max })).toEqual(items(0, Math.min(max ?? 250, 250)));
-    await settled();
-    expect(log).toEqual(asked);
-  });
+it.each([
+  [0, []],
+  [1, [1]],
+  [100, [1]],
+  [101, [1, 2]],
+  [200, [1, 2]],
+  [201, [1, 2, 3]],
+  [500, [1, 2, 3]],
+  [undefined, [1, 2, 3]],
+])("toArray with max %s requests no page beyond, and none before it is needed", async (max, asked) => {
+  const { paginator, log } = servedListOf(threePages, { readAhead: 3 });
+  expect(await paginator.toArray({ max })).toEqual(items(0, Math.min(max ?? 250, 250)));
+  await settled();
+  expect(log).toEqual(asked);
 });
 
 describe("a page", () => {

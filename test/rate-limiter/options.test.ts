@@ -1,47 +1,45 @@
 import { AudienceClient, ConfigurationError, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
-describe("the options of a limiter", () => {
-  it.each([
-    [null, "The options of RateLimiter must be an object, not null."],
-    [{ windows: [{ limit: 0, intervalMs: 1_000 }] }, "windows[0].limit must be an integer from 1, not 0."],
-    [{ maxWaitMs: "1" }, "maxWaitMs must be a number of milliseconds from 0, not a string."],
-    [{ maxQueued: 1.5 }, "maxQueued must be an integer from 0, or Infinity, not 1.5."],
-    [{ reserve: -0.1 }, "reserve must be a number from 0 to 0.9, not -0.1."],
-    [{ reserve: 0.91 }, "reserve must be a number from 0 to 0.9, not 0.91."],
-    [
-      { store: "redis://" },
-      "store must be a rate limit store, as `redisRateLimitStore(redis)` gives, not a string.",
-    ],
-    [
-      { clock: () => new Date() },
-      "clock must be a function that returns milliseconds, as `() => performance.now()`, not a function.",
-    ],
-    [{ windows: [] }, "windows must not be empty."],
-    [
-      { windows: [{ limit: 1, intervalMs: 0 }] },
-      "windows[0].intervalMs must be a number of milliseconds above 0, not 0.",
-    ],
-    [
-      { clock: 5 },
-      "clock must be a function that returns milliseconds, as `() => performance.now()`, not a number.",
-    ],
-    [
-      { windows: [{ limit: 1, intervalMs: Infinity }] },
-      "windows[0].intervalMs must be a number of milliseconds above 0, not Infinity.",
-    ],
-    [
-      { store: { open: () => undefined } },
-      "store must be a rate limit store, as `redisRateLimitStore(redis)` gives, not an object.",
-    ],
-    [
-      { open: () => undefined, leaseMs: 10_000 },
-      "A rate limit store is one of the options: write `rateLimiter: { store }`.",
-    ],
-  ])("are refused with the rule in the message (%j)", (options, message) => {
-    const build = () => new RateLimiter(options as never); // on purpose of a wrong type
-    expect(build).toThrow(new ConfigurationError(message));
-  });
+it.each([
+  [null, "The options of RateLimiter must be an object, not null."],
+  [{ windows: [{ limit: 0, intervalMs: 1_000 }] }, "windows[0].limit must be an integer from 1, not 0."],
+  [{ maxWaitMs: "1" }, "maxWaitMs must be a number of milliseconds from 0, not a string."],
+  [{ maxQueued: 1.5 }, "maxQueued must be an integer from 0, or Infinity, not 1.5."],
+  [{ reserve: -0.1 }, "reserve must be a number from 0 to 0.9, not -0.1."],
+  [{ reserve: 0.91 }, "reserve must be a number from 0 to 0.9, not 0.91."],
+  [
+    { store: "redis://" },
+    "store must be a rate limit store, as `redisRateLimitStore(redis)` gives, not a string.",
+  ],
+  [
+    { clock: () => new Date() },
+    "clock must be a function that returns milliseconds, as `() => performance.now()`, not a function.",
+  ],
+  [{ windows: [] }, "windows must not be empty."],
+  [
+    { windows: [{ limit: 1, intervalMs: 0 }] },
+    "windows[0].intervalMs must be a number of milliseconds above 0, not 0.",
+  ],
+  [
+    { clock: 5 },
+    "clock must be a function that returns milliseconds, as `() => performance.now()`, not a number.",
+  ],
+  [
+    { windows: [{ limit: 1, intervalMs: Infinity }] },
+    "windows[0].intervalMs must be a number of milliseconds above 0, not Infinity.",
+  ],
+  [
+    { store: { open: () => undefined } },
+    "store must be a rate limit store, as `redisRateLimitStore(redis)` gives, not an object.",
+  ],
+  [
+    { open: () => undefined, leaseMs: 10_000 },
+    "A rate limit store is one of the options: write `rateLimiter: { store }`.",
+  ],
+])("the options of a limiter are refused with the rule in the message (%j)", (options, message) => {
+  const build = () => new RateLimiter(options as never); // on purpose of a wrong type
+  expect(build).toThrow(new ConfigurationError(message));
 });
 
 describe("the limiter of a service", () => {

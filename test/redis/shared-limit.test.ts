@@ -104,24 +104,22 @@ it("permits that are granted after a 429 are returned, and not kept during the p
   expect(limiter.usage()).toMatchObject({ queued: 3, inFlight: 0 });
 });
 
-describe("a snapshot", () => {
-  it.each([
-    ["that still has them", false],
-    ["that has lost its data", true],
-  ])("adds its permits to a Redis %s, each of them once", async (_, isEmpty) => {
-    const { time, redis, process, callAt } = room();
-    const limiter = process();
-    let restarted: RateLimiter | undefined;
-    await time.run(() => {
-      callAt(0, 5, limiter);
-      time.at(2_000, () => {
-        if (isEmpty) redis.loseMemory();
-        restarted = process({ snapshot: JSON.parse(JSON.stringify(limiter.snapshot())) as unknown });
-        callAt(2_100, 1, restarted);
-      });
-    }, 10_000);
-    expect(restarted?.usage().windows.map(({ used }) => used)).toEqual([0, 6, 6]);
-  });
+it.each([
+  ["that still has them", false],
+  ["that has lost its data", true],
+])("a snapshot adds its permits to a Redis %s, each of them once", async (_, isEmpty) => {
+  const { time, redis, process, callAt } = room();
+  const limiter = process();
+  let restarted: RateLimiter | undefined;
+  await time.run(() => {
+    callAt(0, 5, limiter);
+    time.at(2_000, () => {
+      if (isEmpty) redis.loseMemory();
+      restarted = process({ snapshot: JSON.parse(JSON.stringify(limiter.snapshot())) as unknown });
+      callAt(2_100, 1, restarted);
+    });
+  }, 10_000);
+  expect(restarted?.usage().windows.map(({ used }) => used)).toEqual([0, 6, 6]);
 });
 
 describe.each(["refuses", "hangs", "loses replies"] as const)("a Redis that %s", (network) => {

@@ -269,15 +269,13 @@ describe.each(Object.entries(cases))(
   },
 );
 
-describe("The error of a call", () => {
-  const { customers } = new AudienceClient(createMockService().clientOptions).v1;
+const { customers } = new AudienceClient(createMockService().clientOptions).v1;
 
-  it("names the first ten problems, and the number of the others", async () => {
-    const extra = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`unknown_${at}`, at]));
+it("The error of a call names the first ten problems, and the number of the others", async () => {
+  const extra = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`unknown_${at}`, at]));
 
-    const error = await failureOf(customers.upsert(contact(extra)));
+  const error = await failureOf(customers.upsert(contact(extra)));
 
-    expect(error.message).toContain("12 problems in the input");
-    expect(error.message).toContain("and 2 more, see `issues`");
-  });
+  expect(error.message).toContain("12 problems in the input");
+  expect(error.message).toContain("and 2 more, see `issues`");
 });

@@ -157,64 +157,60 @@ describe("A write leaves once for each attempt", () => {
   });
 });
 
-describe("A 407 ends a call with its status, after one request, though Node's fetch hides it", () => {
-  const fetches = [
-    ["the global fetch", undefined],
-    ["that of npm's undici", undiciFetch],
-    ["one that hands on the global fetch", (async (url, init) => await fetch(url, init)) satisfies Fetch],
-  ] as const;
+const fetches = [
+  ["the global fetch", undefined],
+  ["that of npm's undici", undiciFetch],
+  ["one that hands on the global fetch", (async (url, init) => await fetch(url, init)) satisfies Fetch],
+] as const;
 
-  it.each(fetches.flatMap(([name, given]) => callKinds.map((kind) => ({ ...kind, fetch: name, given }))))(
-    "$name, by $fetch",
-    async ({ call, given }) => {
-      const { options, received } = await serve((outgoing) => json(outgoing, 407, {}));
+it.each(fetches.flatMap(([name, given]) => callKinds.map((kind) => ({ ...kind, fetch: name, given }))))(
+  "A 407 ends a call with its status, after one request, though Node's fetch hides it: $name, by $fetch",
+  async ({ call, given }) => {
+    const { options, received } = await serve((outgoing) => json(outgoing, 407, {}));
 
-      const error = await failureOf(call(new AudienceClient({ ...options, ...(given && { fetch: given }) })));
+    const error = await failureOf(call(new AudienceClient({ ...options, ...(given && { fetch: given }) })));
 
-      expect(error).toMatchObject({
-        status: 407,
-        code: "api",
-        outcome: "not-applied",
-        request: { attempts: 1 },
-      });
-      expect(error.message).toMatch(/^407 on .+ \(a proxy asks for credentials of its own\)$/);
-      expect(received).toHaveLength(1);
-    },
-  );
-});
-
-describe("The body stays a string, whose length the runtime sends,", () => {
-  const { Request: Native } = globalThis;
-
-  /** As the polyfills of some test tools do. */
-  class WithoutStreams extends Native {
-    constructor(input: string | URL | Request, { method, headers, body }: RequestInit = {}) {
-      super(input, {
-        ...(method !== undefined && { method }),
-        ...(headers !== undefined && { headers }),
-        ...(body !== undefined && { body: typeof body === "string" ? body : "[object ReadableStream]" }),
-      });
-    }
-  }
-
-  it.each([
-    ["where no write is repeated, as on Bun and workerd", { process: processOf({ bun: "1.4.5" }) }],
-    ["where there is no `process`, as in browsers", { process: undefined }],
-    ["where it tells no versions", { process: processOf(undefined) }],
-    ["where a polyfill takes no streams", { Request: WithoutStreams }],
-  ])("%s", async (_, globals) => {
-    const sent: unknown[] = [];
-    vi.stubGlobal("fetch", async (request: Request) => {
-      sent.push(request.headers.get("content-length"), await request.text());
-      return Response.json(profileResponse, { status: 201 });
+    expect(error).toMatchObject({
+      status: 407,
+      code: "api",
+      outcome: "not-applied",
+      request: { attempts: 1 },
     });
-    const { v1 } = new AudienceClient(unlimited);
-    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+    expect(error.message).toMatch(/^407 on .+ \(a proxy asks for credentials of its own\)$/);
+    expect(received).toHaveLength(1);
+  },
+);
 
-    await v1.customers.upsert(written);
+const { Request: Native } = globalThis;
 
-    expect(sent).toEqual([null, JSON.stringify(written)]);
+/** As the polyfills of some test tools do. */
+class WithoutStreams extends Native {
+  constructor(input: string | URL | Request, { method, headers, body }: RequestInit = {}) {
+    super(input, {
+      ...(method !== undefined && { method }),
+      ...(headers !== undefined && { headers }),
+      ...(body !== undefined && { body: typeof body === "string" ? body : "[object ReadableStream]" }),
+    });
+  }
+}
+
+it.each([
+  ["where no write is repeated, as on Bun and workerd", { process: processOf({ bun: "1.4.5" }) }],
+  ["where there is no `process`, as in browsers", { process: undefined }],
+  ["where it tells no versions", { process: processOf(undefined) }],
+  ["where a polyfill takes no streams", { Request: WithoutStreams }],
+])("The body stays a string, whose length the runtime sends, %s", async (_, globals) => {
+  const sent: unknown[] = [];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    sent.push(request.headers.get("content-length"), await request.text());
+    return Response.json(profileResponse, { status: 201 });
   });
+  const { v1 } = new AudienceClient(unlimited);
+  for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+
+  await v1.customers.upsert(written);
+
+  expect(sent).toEqual([null, JSON.stringify(written)]);
 });
 
 /** The error of a write whose fetch rejects with `thrown`. */

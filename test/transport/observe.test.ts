@@ -344,41 +344,39 @@ describe("The logger", () => {
   });
 });
 
-describe("The tracing channel audience-sdk:request", () => {
-  it("carries one message per attempt, filled in during the attempt, with the properties of the hook events", async () => {
-    const objects = new Set<unknown>();
-    const note = (message: unknown) => void objects.add(message);
-    for (const channel of ["start", "asyncEnd"].map((event) => `tracing:audience-sdk:request:${event}`)) {
-      subscribe(channel, note);
-      onTestFinished(() => void unsubscribe(channel, note));
-    }
-    const log = recorded(requestChannel);
-    const { audience, hookLog } = hooked({ faults: [{ kind: "500-before", times: 1 }] });
+it("The tracing channel audience-sdk:request carries one message per attempt, filled in during the attempt, with the properties of the hook events", async () => {
+  const objects = new Set<unknown>();
+  const note = (message: unknown) => void objects.add(message);
+  for (const channel of ["start", "asyncEnd"].map((event) => `tracing:audience-sdk:request:${event}`)) {
+    subscribe(channel, note);
+    onTestFinished(() => void unsubscribe(channel, note));
+  }
+  const log = recorded(requestChannel);
+  const { audience, hookLog } = hooked({ faults: [{ kind: "500-before", times: 1 }] });
 
-    await settle(audience.v1.customers.upsert(contact));
+  await settle(audience.v1.customers.upsert(contact));
 
-    const begun = (attempt: number) => ({ ...facts, attempt });
-    const failed = {
-      ...begun(1),
-      status: 500,
-      durationMs: expect.any(Number),
-      error: { name: "ServerError", code: "server", status: 500 },
-    };
-    const done = { ...begun(2), status: 201, durationMs: expect.any(Number) };
-    expect(log).toEqual([
-      ["start", begun(1)],
-      ["end", begun(1)],
-      ["error", failed],
-      ["asyncStart", failed],
-      ["asyncEnd", failed],
-      ["start", begun(2)],
-      ["end", begun(2)],
-      ["asyncStart", done],
-      ["asyncEnd", done],
-    ]);
-    expect(objects.size).toBe(2);
-    expect(log.filter(([name]) => name === "asyncEnd").map(([, event]) => event)).toEqual(
-      hookLog.filter(([name]) => name === "response").map(([, event]) => event),
-    );
-  });
+  const begun = (attempt: number) => ({ ...facts, attempt });
+  const failed = {
+    ...begun(1),
+    status: 500,
+    durationMs: expect.any(Number),
+    error: { name: "ServerError", code: "server", status: 500 },
+  };
+  const done = { ...begun(2), status: 201, durationMs: expect.any(Number) };
+  expect(log).toEqual([
+    ["start", begun(1)],
+    ["end", begun(1)],
+    ["error", failed],
+    ["asyncStart", failed],
+    ["asyncEnd", failed],
+    ["start", begun(2)],
+    ["end", begun(2)],
+    ["asyncStart", done],
+    ["asyncEnd", done],
+  ]);
+  expect(objects.size).toBe(2);
+  expect(log.filter(([name]) => name === "asyncEnd").map(([, event]) => event)).toEqual(
+    hookLog.filter(([name]) => name === "response").map(([, event]) => event),
+  );
 });
