@@ -2,7 +2,7 @@
 // function, that refuses, may have, or is under way to.
 import { AudienceClient, type BulkOptions, RateLimiter, type V1Contact, write } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   collectRun,
   deferred,
@@ -244,7 +244,6 @@ describe("A call that is under way", () => {
 
 it("A refusal that a call writes while the row has lost its permit to a slow checkpoint is not lost", async () => {
   await useFakeTime();
-  onTestFinished(() => void vi.useRealTimers());
   const puts: string[] = [];
   class SlowCheckpoint extends MemoryCheckpoint {
     override async put(name: string, line: string, flush: boolean): Promise<void> {
@@ -335,7 +334,6 @@ describe("Of the service's word and the process's the newer counts:", () => {
     ["a call brings back after the look", "UNSUBSCRIBED", "SUBSCRIBED", sent],
   ] as const)("%s, while the row waits for the rate limit", async (_, shown, said, expected) => {
     await useFakeTime();
-    onTestFinished(() => void vi.useRealTimers());
     const rateLimiter = new RateLimiter({ windows: [{ limit: 2, intervalMs: 10_000 }], reserve: 0 });
     const world = createWorld({ rateLimiter });
     const free = world.clientWith({ rateLimiter: false });

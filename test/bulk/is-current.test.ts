@@ -1,6 +1,6 @@
 // `isCurrent(row)`: what the user's own table says, asked before each attempt, its answer at most a second old.
 import { type BulkOptions, ConfigurationError, RateLimiter, type Write, write } from "audience-sdk";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   collectRun,
   createFixture,
@@ -182,7 +182,6 @@ describe("An isCurrent", () => {
 
   it("that asks the service gets a permit, though its row holds the only one", async () => {
     await useFakeTime();
-    onTestFinished(() => void vi.useRealTimers());
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 100 }], reserve: 0 });
     const world = createFixture({}, { rateLimiter });
     let asked = 0;
@@ -199,7 +198,6 @@ describe("An isCurrent", () => {
 
 describe("The answer of isCurrent is at most a second old when the row is sent", () => {
   beforeEach(useFakeTime);
-  afterEach(() => void vi.useRealTimers());
 
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -8,7 +8,7 @@ import {
   write,
 } from "audience-sdk";
 import type { OpenCheckpoint } from "audience-sdk/checkpoint";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   collectRun,
   createFixture,
@@ -183,8 +183,6 @@ describe("A checkpoint that fails ends the run with its error", () => {
 });
 
 describe("A checkpoint that hangs", () => {
-  afterEach(() => void vi.useRealTimers());
-
   /** A method, and for `put` the begin of the line. */
   type Hang = readonly [method: "open" | "put" | "clear" | "close", line?: RegExp];
 

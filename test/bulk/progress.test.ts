@@ -1,5 +1,5 @@
 import { type BulkProgress, RateLimiter, write } from "audience-sdk";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { createFixture, key, row, type Row, rows, upsert } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
@@ -29,7 +29,6 @@ async function passSeconds(seconds: number): Promise<void> {
 
 describe("onProgress", () => {
   beforeEach(() => stopTheClock());
-  afterEach(() => void vi.useRealTimers());
 
   it("is reported after each row, with the counts by status and of kept refusals", async () => {
     const { audience } = createFixture();

@@ -1,6 +1,6 @@
 import { type BulkProgress, RateLimiter, type WriteOptions, write } from "audience-sdk";
 import type { MockFault } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { VirtualTime } from "../rate-limiter/virtual-time.ts";
 import {
   type Row,
@@ -18,7 +18,6 @@ import { MemoryCheckpoint } from "./memory-checkpoint.ts";
 
 describe("A row that meets a 429", () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));
-  afterEach(() => vi.useRealTimers());
 
   const often = (times: number): MockFault => ({ kind: "429", times });
   it.each<[string, MockFault[], WriteOptions, count: number, requests: number]>([
@@ -153,7 +152,6 @@ describe("A run", () => {
 
 describe("A row that is prepared", () => {
   beforeEach(useFakeTime);
-  afterEach(() => void vi.useRealTimers());
 
   const windows = [
     { limit: 10, intervalMs: 1_000 },

@@ -5,7 +5,7 @@ import {
   ClientClosedError,
   ValidationError,
 } from "audience-sdk";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   type Row,
   collectRun,
@@ -234,8 +234,6 @@ describe("A source that never waits does not block the event loop", () => {
     expect(many.read).toBeLessThan(enough);
   });
 });
-
-afterEach(() => void vi.useRealTimers());
 
 const setBackAnHour = () => void vi.setSystemTime(Date.now() - 3_600_000);
 

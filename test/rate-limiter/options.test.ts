@@ -1,5 +1,5 @@
 import { AudienceClient, ConfigurationError, DOCUMENTED_WINDOWS, RateLimiter } from "audience-sdk";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 it.each([
   [null, "The options of RateLimiter must be an object, not null."],
@@ -80,7 +80,6 @@ describe("the limiter of a service", () => {
 
   it("counts for two services that a client joins: the permits, the pause, and the calls that wait", async () => {
     vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
     const arrived: string[] = [];
     const fetch = async (url: string) => (
       arrived.push(url.slice(8, 10)),
@@ -184,7 +183,6 @@ describe("the limiter of a service", () => {
 
   it("is separate for each client on Cloudflare Workers, where no request may wait for another's timer", () => {
     vi.stubGlobal("navigator", { userAgent: "Cloudflare-Workers" });
-    onTestFinished(() => void vi.unstubAllGlobals());
 
     expect(clientAt("edge").rateLimiter).not.toBe(clientAt("edge").rateLimiter);
   });

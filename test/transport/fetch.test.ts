@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { Readable } from "node:stream";
 import { AudienceClient, type ClientOptions, type Fetch, RateLimiter } from "audience-sdk";
 import { fetch as undiciFetch } from "undici";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
 import { callKinds, contact, json, profileResponse, refusedUrl, serve } from "./fixture.ts";
 
@@ -117,8 +117,6 @@ const written = { email: "ada@example.com", first_name: "Adá", email_opt_in: "S
 const processOf = (versions: object | undefined) =>
   Object.create(process, { versions: { value: versions } }) as object;
 const bytes = String(Buffer.byteLength(JSON.stringify(written)));
-
-afterEach(() => void vi.unstubAllGlobals());
 
 describe("A write leaves once for each attempt", () => {
   const writes = [

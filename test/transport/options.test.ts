@@ -89,7 +89,6 @@ describe("An option of a wrong type is a ConfigurationError with its name, and w
     });
 
     const error = thrownBy(() => new AudienceClient(options)) as ConfigurationError;
-    vi.unstubAllEnvs();
 
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error.message.split(/(?<=[.?]) (?=[\w.]+[: ])/)).toEqual([

@@ -7,7 +7,7 @@ import {
   write,
 } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
 import { eventually } from "../eventually.ts";
 import { failureOf } from "./failure.ts";
@@ -19,7 +19,6 @@ const rateFactor = (limiter: RateLimiter) => limiter.snapshot().share;
 const unixSeconds = start / 1_000;
 
 beforeEach(() => void vi.useFakeTimers({ now: start }));
-afterEach(() => void vi.useRealTimers());
 
 type Refusal = { status: number; headers?: Record<string, string>; body?: string };
 

@@ -296,7 +296,6 @@ it("A retried body is byte-identical", async () => {
   event.eventData.total = 0;
   await vi.advanceTimersByTimeAsync(60_000);
   await pending;
-  vi.useRealTimers();
 
   expect(sent).toHaveLength(5);
   expect(new Set(sent).size).toBe(1);

@@ -1,13 +1,12 @@
 import { AudienceClient, type ClientOptions, RateLimiter, type RateLimitError } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { failureOf } from "./failure.ts";
 import { mockedClient, within } from "./fixture.ts";
 
 const start = Date.UTC(2026, 10, 21, 12);
 
 beforeEach(() => void vi.useFakeTimers({ now: start }));
-afterEach(() => void vi.useRealTimers());
 
 /** A service whose first response has this status and these headers, and a log of the arrivals. */
 function recovering(status: number, headers: Record<string, string>, options: ClientOptions = {}) {
@@ -108,7 +107,6 @@ describe("A Retry-After that is a date counts from the service's Date, in any zo
     vi.setSystemTime(start + 86_400_000);
     vi.stubEnv("TZ", "Asia/Tokyo");
   });
-  afterEach(() => void vi.unstubAllEnvs());
 
   async function waitOf(retryAfter: string): Promise<number | undefined> {
     const headers = { "retry-after": retryAfter, date: httpDate(0) };
