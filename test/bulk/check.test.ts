@@ -1,15 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  AudienceClient,
-  type BulkCheck,
-  ConfigurationError,
-  type V2Contact,
-  ValidationError,
-  type Write,
-  write,
-} from "audience-sdk";
+import { AudienceClient, type V2Contact, ValidationError, type Write, write } from "audience-sdk";
 import { fileCheckpoint } from "audience-sdk/checkpoint";
 import type { MockService } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -28,7 +20,7 @@ const rateLimiter = { windows: [{ limit: 1, intervalMs: 60_000 }], reserve: 0 };
 /** A client of the same service that has not called yet. */
 const idleClient = ({ clientOptions }: MockService) => new AudienceClient({ ...clientOptions, rateLimiter });
 /** What it estimates, in minutes: of `n` calls the last leaves after `n - 1`. */
-const minutesOf = ({ estimateMs }: BulkCheck) => Math.floor(estimateMs / 60_000);
+const minutesOf = ({ estimateMs }: { estimateMs: number }) => Math.floor(estimateMs / 60_000);
 
 describe("bulk.check", () => {
   it("validates the writes of each row as their calls do, with all issues, and sends nothing", async () => {
@@ -129,8 +121,10 @@ describe("bulk.check", () => {
 
     const checked = audience.bulk.check(rows(1), toWrites as typeof upsert, options as object);
 
-    await expect(checked).rejects.toThrow(ConfigurationError);
-    await expect(checked).rejects.toThrow(message);
+    await expect(checked).rejects.toMatchObject({
+      code: "configuration",
+      message: expect.stringMatching(message),
+    });
   });
 });
 

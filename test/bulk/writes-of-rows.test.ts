@@ -1,11 +1,4 @@
-import {
-  type BulkFunction,
-  ConfigurationError,
-  isAudienceError,
-  ValidationError,
-  type Write,
-  write,
-} from "audience-sdk";
+import { type BulkFunction, ConfigurationError, ValidationError, type Write, write } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { collectRun, createFixture, key, row, type Row, rows, upsert } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
@@ -226,7 +219,7 @@ describe("Several writes of a row", () => {
     const { results } = await collectRun(audience.bulk([0], () => toWrites(id)));
 
     const [{ error, status }] = results as [(typeof results)[0]];
-    const issues = isAudienceError(error) && error.code === "validation" ? error.issues : [];
+    const issues = error instanceof ValidationError ? error.issues : [];
     expect(issues.map(({ code, path }) => [code, path])).toEqual(
       unrelated.map((index) => ["unrelated", [index]]),
     );

@@ -1,11 +1,5 @@
 import { join } from "node:path";
-import {
-  type AudienceClient,
-  type BulkOptions,
-  ConfigurationError,
-  type V1Contact,
-  write,
-} from "audience-sdk";
+import { type AudienceClient, type BulkOptions, type V1Contact, write } from "audience-sdk";
 import type { MockServiceOptions } from "audience-sdk/mock";
 import { readSnapshot } from "audience-sdk/snapshot";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -98,7 +92,7 @@ describe("A run refuses a snapshot by which nobody can be judged, and sends noth
 
     const ends = run([subscribed(0)]);
 
-    await expect(ends).rejects.toThrow(ConfigurationError);
+    await expect(ends).rejects.toMatchObject({ code: "configuration" });
     await expect(ends).rejects.toThrow(/^The snapshot was begun at .+ Read a new one/);
     expect(mock.requests.length).toBe(before);
   });

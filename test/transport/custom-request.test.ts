@@ -1,10 +1,4 @@
-import {
-  AudienceClient,
-  type ClientOptions,
-  type CustomRequest,
-  type RequestEvent,
-  ValidationError,
-} from "audience-sdk";
+import { AudienceClient, type ClientOptions, type CustomRequest, type RequestEvent } from "audience-sdk";
 import { describe, expect, it } from "vitest";
 import { failureOf } from "./failure.ts";
 
@@ -191,13 +185,11 @@ it.each<[string, unknown, string, (string | number)[]]>([
   const { audience, sent } = recording();
 
   // A caller in JavaScript can pass this.
-  const error = (await failureOf(audience.v1.request(request as CustomRequest))) as ValidationError;
+  const error = await failureOf(audience.v1.request(request as CustomRequest));
 
-  expect(error).toBeInstanceOf(ValidationError);
-  expect(error.issues).toContainEqual(
-    expect.objectContaining({ path, message: expect.stringContaining(message) }),
-  );
-  expect(error.outcome).toBe("not-sent");
+  const issue = expect.objectContaining({ path, message: expect.stringContaining(message) });
+  const issues = expect.arrayContaining([issue]);
+  expect(error).toMatchObject({ code: "validation", issues, outcome: "not-sent" });
   expect(sent).toEqual([]);
 });
 
@@ -207,11 +199,11 @@ describe("A custom request that adds a contact to a list", () => {
   it("needs email_opt_in, as the service would subscribe a contact again, or that it is left to the service", async () => {
     const { audience, sent } = recording();
 
-    const error = (await failureOf(
+    const error = await failureOf(
       audience.v1.request({ method: "POST", path, body: { email: "ada@example.com" } }),
-    )) as ValidationError;
+    );
 
-    expect(error.issues).toMatchObject([{ path: ["body", "email_opt_in"] }]);
+    expect(error).toMatchObject({ code: "validation", issues: [{ path: ["body", "email_opt_in"] }] });
     expect(error.message).toContain('{ consent: "service-decides" }');
     expect(sent).toEqual([]);
     await audience.v1.request(

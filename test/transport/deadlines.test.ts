@@ -5,9 +5,6 @@ import {
   type ClientOptions,
   RateLimiter,
   RateLimitWaitError,
-  RateLimitError,
-  ServerError,
-  TimeoutError,
   type V1Client,
 } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
@@ -41,7 +38,6 @@ describe("timeoutMs", () => {
 
     const error = await failureOf(v1.customers.upsert(contact, { ...once, timeoutMs: 60 }));
 
-    expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ code: "timeout", reason: "other", timeoutMs: 60, outcome: "unknown" });
     expect(error.message).toBe(`No complete response within timeoutMs (60 ms): ${received} received.`);
   });
@@ -120,8 +116,8 @@ describe("deadlineMs", () => {
 
     const error = await late(audience, 2_000);
 
-    expect(error).toBeInstanceOf(TimeoutError);
-    expect(error).toMatchObject({ timeoutMs: 2_000, outcome: "unknown", request: { attempts: 1 } });
+    const request = { attempts: 1 };
+    expect(error).toMatchObject({ code: "timeout", timeoutMs: 2_000, outcome: "unknown", request });
     expect(error.message).toBe("The call did not end within its deadline of 2000 ms.");
     expect(error).not.toHaveProperty("cause");
     expect(mock.requests[0]?.arrivedAtMs).toBe(startedAt);
@@ -133,8 +129,7 @@ describe("deadlineMs", () => {
 
     const error = await late(audience, 4_000);
 
-    expect(error).toBeInstanceOf(TimeoutError);
-    expect(error).toMatchObject({ timeoutMs: 4_000, outcome: "unknown" });
+    expect(error).toMatchObject({ code: "timeout", timeoutMs: 4_000, outcome: "unknown" });
     expect(error.request?.attempts).toBe(mock.requests.length);
     expect(mock.requests.at(-1)!.arrivedAtMs - startedAt).toBeLessThanOrEqual(4_000);
   });
@@ -190,19 +185,18 @@ describe("deadlineMs", () => {
   });
 
   it.each([
-    [{ kind: "500-before" }, ServerError, "unknown"],
-    [{ kind: "429", retryAfter: false }, RateLimitError, "not-applied"],
+    [{ kind: "500-before" }, "server", "unknown"],
+    [{ kind: "429", retryAfter: false }, "rate_limit", "not-applied"],
   ] as const)(
     "that a backoff would pass is a TimeoutError at once, with the failure as its cause: %o",
-    async (fault, cause, outcome) => {
+    async (fault, code, outcome) => {
       const { mock, v1 } = mockedClient({ faults: [fault] });
 
       const error = await failureOf(v1.customers.upsert(contact, { deadlineMs: 100 }));
 
-      expect(error).toBeInstanceOf(TimeoutError);
-      expect(error).toMatchObject({ timeoutMs: 100, outcome, request: { attempts: 1 } });
-      expect(error.message).toBe("The call's next attempt would begin after its deadline of 100 ms.");
-      expect(error.cause).toBeInstanceOf(cause);
+      const message = "The call's next attempt would begin after its deadline of 100 ms.";
+      expect(error).toMatchObject({ code: "timeout", message, timeoutMs: 100, outcome, cause: { code } });
+      expect(error.request?.attempts).toBe(1);
       expect(mock.requests).toHaveLength(1);
     },
   );
@@ -313,7 +307,7 @@ it("Without a response a late timer ends the call all the same", async () => {
   const failure = failureOf(v1.customers.upsert(contact));
   setImmediate(() => blockFor(100));
 
-  expect(await failure).toBeInstanceOf(TimeoutError);
+  expect(await failure).toMatchObject({ code: "timeout" });
   expect(mock.requests).toHaveLength(1);
 });
 

@@ -1,12 +1,5 @@
 import { subscribe, tracingChannel, unsubscribe } from "node:diagnostics_channel";
-import {
-  AudienceClient,
-  type ClientOptions,
-  type Hooks,
-  type LogLevel,
-  RateLimiter,
-  type RequestEvent,
-} from "audience-sdk";
+import { AudienceClient, type ClientOptions, type Hooks, RateLimiter, type RequestEvent } from "audience-sdk";
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
@@ -220,7 +213,7 @@ describe("A wait for the rate limit", () => {
 describe("The logger", () => {
   const levels = ["debug", "info", "warn", "error"] as const;
 
-  function logged(logLevel: LogLevel | undefined) {
+  function logged(logLevel: ClientOptions["logLevel"]) {
     const lines: string[] = [];
     const logger = Object.fromEntries(
       levels.map((level) => [level, (line: string) => void lines.push(`${level} ${line}`)]),

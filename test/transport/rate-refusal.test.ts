@@ -1,11 +1,4 @@
-import {
-  AudienceClient,
-  type ClientOptions,
-  type IsRateLimited,
-  PermissionError,
-  RateLimiter,
-  write,
-} from "audience-sdk";
+import { AudienceClient, type ClientOptions, type IsRateLimited, RateLimiter, write } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryCheckpoint } from "../bulk/memory-checkpoint.ts";
@@ -162,7 +155,7 @@ describe("isRateLimited", () => {
         },
       },
     );
-    expect(await failureOf(audience.v1.customers.get("c-1"))).toBeInstanceOf(PermissionError);
+    expect(await failureOf(audience.v1.customers.get("c-1"))).toMatchObject({ code: "permission" });
 
     expect(seen).toEqual([[403, "[redacted]", "7", { key: "[redacted]" }]]);
   });
