@@ -267,63 +267,59 @@ it("A refusal that a call writes while the row has lost its permit to a slow che
   await other;
 });
 
-describe("A refusal is known by the call of", () => {
-  let current: string = key1;
-  const noV2 = { baseUrlV2: undefined, appId: undefined };
-  const hasV2: Act = ({ clientWith, mock }) =>
-    optOutByV2(clientWith({ baseUrlV2: mock.clientOptions.baseUrlV2, appId: "app" }));
-  it.each<[string, client: Partial<ClientOptions>, Act]>([
-    ["another client with the key", {}, byClient()],
-    ["a view of the client", {}, ({ audience }) => optOut(audience.withOptions({ timeoutMs: 1_000 }))],
-    ["another client with the same key function", { apiKey: () => key1 }, byClient()],
-    ["a function that gives the run's key", {}, byClient({ apiKey: () => key1 })],
-    [
-      "a function that gives the run's key since its rotation",
-      { apiKey: key2 },
-      async ({ clientWith }) => {
-        const web = clientWith({ apiKey: () => current });
-        await web.v1.contactGroups.get("list");
-        current = key2;
-        await optOut(web);
-      },
-    ],
-    ["a client that shares the key of one family alone", {}, byClient({ apiKeyV2: key2 })],
-    ["the other family of another client", {}, ({ clientWith }) => optOutByV2(clientWith())],
-    ["the family that the run's client does not have", noV2, hasV2],
-    [
-      "a client whose base URL is written otherwise",
-      {},
-      ({ clientOptions, clientWith }) => optOut(clientWith({ baseUrl: `${String(clientOptions.baseUrl)}/` })),
-    ],
-    [
-      "the other copy of the package",
-      {},
-      async ({ clientOptions }) => {
-        vi.resetModules();
-        const other = await import("audience-sdk");
-        expect(other.AudienceClient).not.toBe(AudienceClient);
-        await optOut(new other.AudienceClient(clientOptions));
-      },
-    ],
-  ])("%s", async (_, client, act) => {
-    expect(await rowBehind(createWorld(client), act)).toEqual(kept);
-  });
+let current: string = key1;
+const noV2 = { baseUrlV2: undefined, appId: undefined };
+const hasV2: Act = ({ clientWith, mock }) =>
+  optOutByV2(clientWith({ baseUrlV2: mock.clientOptions.baseUrlV2, appId: "app" }));
+it.each<[string, client: Partial<ClientOptions>, Act]>([
+  ["another client with the key", {}, byClient()],
+  ["a view of the client", {}, ({ audience }) => optOut(audience.withOptions({ timeoutMs: 1_000 }))],
+  ["another client with the same key function", { apiKey: () => key1 }, byClient()],
+  ["a function that gives the run's key", {}, byClient({ apiKey: () => key1 })],
+  [
+    "a function that gives the run's key since its rotation",
+    { apiKey: key2 },
+    async ({ clientWith }) => {
+      const web = clientWith({ apiKey: () => current });
+      await web.v1.contactGroups.get("list");
+      current = key2;
+      await optOut(web);
+    },
+  ],
+  ["a client that shares the key of one family alone", {}, byClient({ apiKeyV2: key2 })],
+  ["the other family of another client", {}, ({ clientWith }) => optOutByV2(clientWith())],
+  ["the family that the run's client does not have", noV2, hasV2],
+  [
+    "a client whose base URL is written otherwise",
+    {},
+    ({ clientOptions, clientWith }) => optOut(clientWith({ baseUrl: `${String(clientOptions.baseUrl)}/` })),
+  ],
+  [
+    "the other copy of the package",
+    {},
+    async ({ clientOptions }) => {
+      vi.resetModules();
+      const other = await import("audience-sdk");
+      expect(other.AudienceClient).not.toBe(AudienceClient);
+      await optOut(new other.AudienceClient(clientOptions));
+    },
+  ],
+])("A refusal is known by the call of %s", async (_, client, act) => {
+  expect(await rowBehind(createWorld(client), act)).toEqual(kept);
 });
 
-describe("A refusal is not of the run's organization", () => {
-  const elsewhere = async () => Response.json({ data: { type: "profile", id: "elsewhere", attributes: {} } });
-  const staging = { baseUrl: "https://staging.example", baseUrlV2: "https://staging.example" };
-  it.each<[string, Act]>([
-    ["by another organization's key", byClient({ apiKey: otherKey })],
-    [
-      "by a view with another organization's key",
-      ({ audience }) => optOut(audience.withOptions({ apiKey: otherKey })),
-    ],
-    ["at another service", byClient({ ...staging, fetch: elsewhere })],
-    ["by a key function that gives another key", byClient({ apiKey: () => key2, fetch: elsewhere })],
-  ])("%s", async (_, act) => {
-    expect(await rowBehind(createWorld(), act)).toEqual(sent);
-  });
+const elsewhere = async () => Response.json({ data: { type: "profile", id: "elsewhere", attributes: {} } });
+const staging = { baseUrl: "https://staging.example", baseUrlV2: "https://staging.example" };
+it.each<[string, Act]>([
+  ["by another organization's key", byClient({ apiKey: otherKey })],
+  [
+    "by a view with another organization's key",
+    ({ audience }) => optOut(audience.withOptions({ apiKey: otherKey })),
+  ],
+  ["at another service", byClient({ ...staging, fetch: elsewhere })],
+  ["by a key function that gives another key", byClient({ apiKey: () => key2, fetch: elsewhere })],
+])("A refusal is not of the run's organization %s", async (_, act) => {
+  expect(await rowBehind(createWorld(), act)).toEqual(sent);
 });
 
 describe("Of the service's word and the process's the newer counts:", () => {

@@ -106,12 +106,11 @@ it("A row, and the look at it, wait while the queue is full, and leave when ther
   expect(mock.requests.filter(({ method }) => method === "GET")).toHaveLength(3);
 });
 
-const tenAMinute = [{ limit: 10, intervalMs: 60_000 }];
-
 /** A client of the mock in virtual time. */
 function start(reserve?: number) {
   const time = new VirtualTime();
-  const rateLimiter = new RateLimiter({ clock: time.now, windows: tenAMinute, reserve });
+  const windows = [{ limit: 10, intervalMs: 60_000 }];
+  const rateLimiter = new RateLimiter({ clock: time.now, windows, reserve });
   const lines: string[] = [];
   const throttled: (number | undefined)[] = [];
   const { audience } = createFixture(

@@ -1,5 +1,4 @@
 import { AudienceClient, ConfigurationError, RateLimiter, type Write, write } from "audience-sdk";
-import type { MockService } from "audience-sdk/mock";
 import { describe, expect, it } from "vitest";
 import { type Row, collectRun, createFixture, key, row, rows, until, upsert } from "./fixture.ts";
 import { MemoryCheckpoint } from "./memory-checkpoint.ts";
@@ -25,8 +24,6 @@ function createFragileWorld() {
   ) => audience.bulk(items, toWrites, { key, checkpoint: over });
   return { mock, audience, checkpoint, left, night };
 }
-
-const contactsOf = (mock: MockService) => mock.organization("mock-organization").contacts;
 
 describe("A run that was killed goes on where it was", () => {
   it("as a row is recorded before it is sent, and its end before its result is yielded and the next row begins", async () => {
@@ -104,7 +101,8 @@ describe("A loss of power takes no record", () => {
     await night([changed]);
 
     expect(await night(rows(1), upsert, left[1]!.withoutPower)).toMatchObject({ succeeded: 1 });
-    expect(contactsOf(mock)).toMatchObject([{ email_opt_in: "SUBSCRIBED" }]);
+    const { contacts } = mock.organization("mock-organization");
+    expect(contacts).toMatchObject([{ email_opt_in: "SUBSCRIBED" }]);
   });
 
   it("of a refusal that another call wrote while the run lasted", async () => {

@@ -231,12 +231,6 @@ describe("A source that never waits does not block the event loop", () => {
 
 const setBackAnHour = () => void vi.setSystemTime(Date.now() - 3_600_000);
 
-/** Timers fire where a test advances them; the rows wait for none, as no turn of the event loop takes any time. */
-function fakeTimers(...clocks: "Date"[]): void {
-  vi.useFakeTimers({ toFake: [...clocks, "setTimeout", "clearTimeout"] });
-  vi.spyOn(performance, "now").mockReturnValue(0);
-}
-
 /** A client whose requests wait, each until it is let through. */
 function waitingCalls() {
   const { mock, audience } = createFixture();
@@ -280,7 +274,9 @@ describe("Under way", () => {
     [10, {}],
     [1, { concurrency: 1 }],
   ])("are %i rows with %j, and a row that ends is replaced at once", async (concurrency, options) => {
-    fakeTimers();
+    // Timers fire where the test advances them; the rows wait for none, as no turn of the event loop takes any time.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    vi.spyOn(performance, "now").mockReturnValue(0);
     const { calls, audience } = waitingCalls();
     const begun: number[] = [];
 

@@ -12,6 +12,8 @@ import {
   temporaryFolder,
 } from "./importer-fixture.ts";
 
+const both: ColumnRule = { consent: "both", words: { on: "SUBSCRIBED", off: "UNSUBSCRIBED" } };
+
 describe("An opt-out by a telephone number without its country", () => {
   it.each([
     "0171 1234567",
@@ -155,8 +157,6 @@ it.each([
 });
 
 describe("A whole international number under an unknown heading", () => {
-  const both: ColumnRule = { consent: "both", words: { on: "SUBSCRIBED", off: "UNSUBSCRIBED" } };
-
   it.each([
     ["Телефон", "+49 171 1234567", "property"],
     ["電話", "+49 171 1234567", "ignore"],
@@ -184,7 +184,6 @@ describe("A whole international number under an unknown heading", () => {
 });
 
 describe("A refusal of a number with its country beside other text counts for that number", () => {
-  const both: ColumnRule = { consent: "both", words: { on: "SUBSCRIBED", off: "UNSUBSCRIBED" } };
   const columns: Columns = { Email: "email", Phone: "phone", Newsletter: both };
   const [headings, ...people] = [
     "Email,Phone,Newsletter",

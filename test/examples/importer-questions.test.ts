@@ -475,18 +475,19 @@ describe("On a terminal", () => {
 });
 
 describe("A file with its map", () => {
+  const asked = { Email: "email", Newsletter: newsletter } as const;
+
   it.each([
     ["that looks like a state", "Gesperrt", "ja"],
     ["of a consent, whose words are known", "phone_opt_in", "UNSUBSCRIBED"],
   ])("is stopped by a new column %s, and its map is not changed", async (_what, heading, word) => {
-    const columns = { Email: "email", Newsletter: newsletter } as const;
     const lines = [`Email,Newsletter,${heading}`, `a@example.com,yes,${word}`, "b@example.com,yes,"];
 
-    const { code, requests, err, path } = await imported(lines, columns);
+    const { code, requests, err, path } = await imported(lines, asked);
 
     expect({ code, requests }).toEqual(stopped);
     expect(err).toContain(`"${heading}": "${word.toLowerCase()}" (1)`);
-    expect(await mapIn(path)).toEqual({ version: 1, columns });
+    expect(await mapIn(path)).toEqual({ version: 1, columns: asked });
   });
 
   it("is refused where a name stands in it twice, as only the last would count", async () => {
@@ -503,9 +504,7 @@ describe("A file with its map", () => {
   });
 
   it("is no reason to stop a night whose file has headings alone", async () => {
-    const columns = { Email: "email", Newsletter: newsletter } as const;
-
-    expect((await imported(["Email,Newsletter"], columns)).code).toBe(0);
+    expect((await imported(["Email,Newsletter"], asked)).code).toBe(0);
   });
 
   it("is stopped where a column of consent is missing, also beside another file that has it", async () => {

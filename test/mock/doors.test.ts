@@ -8,10 +8,9 @@ import { afterEach, describe, expect, it } from "vitest";
 const KEY = { "x-api-key": "mock-api-key-not-a-secret" };
 const JSON_TYPE = { "content-type": "application/json" };
 const FAULT = '{"kind":"500-before"}';
-const DAY_MS = 86_400_000;
 
 /** One permit a day, so that a second counted request is refused. */
-const mock = createMockService({ rateLimits: [{ limit: 1, intervalMs: DAY_MS }] });
+const mock = createMockService({ rateLimits: [{ limit: 1, intervalMs: 86_400_000 }] });
 let server: MockListener;
 const open = async (options?: MockListenOptions) => void (server = await mock.listen(options));
 afterEach(async () => {

@@ -19,13 +19,11 @@ interface Scene extends Omit<MockServiceOptions, "organizations"> {
   entryPoint?: EntryPoint;
 }
 
-const accept = () => new Response(null, { status: 204 });
-
 /** A mock with the automations, a receiver in this process, and an event that triggers "Thanks". */
 async function scene({
   automations = [thanks],
   entryPoint = inProcess,
-  respond = accept,
+  respond = () => new Response(null, { status: 204 }),
   ...options
 }: Scene) {
   const clock = () => Date.parse(now);

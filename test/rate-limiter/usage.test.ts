@@ -5,27 +5,25 @@ import { sendRows } from "./beside-an-import.ts";
 import { randomFrom } from "./simulation.ts";
 import { type Permit, spend } from "./virtual-time.ts";
 
-describe("usage", () => {
-  it("shows for each window the used permits and the time of the next one, and the length of the queue", async () => {
-    let now = 0;
-    const limiter = new RateLimiter({ clock: () => now, windows: DOCUMENTED_WINDOWS });
-    await spend(limiter, 9);
-    void limiter.acquire();
-    now = 400;
-    void limiter.acquire();
-    expect(limiter.usage()).toEqual({
-      windows: [
-        { limit: 10, intervalMs: 1_000, used: 10, reserve: 9, freeInMs: 606 },
-        { limit: 100, intervalMs: 60_000, used: 10, reserve: 11, freeInMs: 0 },
-        { limit: 1_000, intervalMs: 3_600_000, used: 10, reserve: 100, freeInMs: 0 },
-      ],
-      queued: 1,
-      inFlight: 1,
-      pausedMs: 0,
-    });
-    limiter.refused(2_500);
-    expect(limiter.usage().pausedMs).toBe(2_500);
+it("usage() shows for each window the used permits and the time of the next one, and the length of the queue", async () => {
+  let now = 0;
+  const limiter = new RateLimiter({ clock: () => now, windows: DOCUMENTED_WINDOWS });
+  await spend(limiter, 9);
+  void limiter.acquire();
+  now = 400;
+  void limiter.acquire();
+  expect(limiter.usage()).toEqual({
+    windows: [
+      { limit: 10, intervalMs: 1_000, used: 10, reserve: 9, freeInMs: 606 },
+      { limit: 100, intervalMs: 60_000, used: 10, reserve: 11, freeInMs: 0 },
+      { limit: 1_000, intervalMs: 3_600_000, used: 10, reserve: 100, freeInMs: 0 },
+    ],
+    queued: 1,
+    inFlight: 1,
+    pausedMs: 0,
   });
+  limiter.refused(2_500);
+  expect(limiter.usage().pausedMs).toBe(2_500);
 });
 
 describe("a window", () => {
@@ -201,17 +199,19 @@ describe("snapshot", () => {
 
 type Earlier = NonNullable<NonNullable<Parameters<typeof sendRows>[1]>["earlier"]>;
 
+/** How far the estimate is from the time that so many rows take, as a share of it. */
+async function errorOf(...given: Parameters<typeof sendRows>): Promise<number> {
+  const { estimatedMs, lastResponseMs } = await sendRows(...given);
+  return Math.abs(estimatedMs / lastResponseMs - 1);
+}
+
 describe("estimateMs", () => {
+  const afterOthers = { priority: 5, earlier: [[80, 0]], beginAt: 70_000 } as const;
+
   it.each([1, 10, 50, 100, 500, 1_000, 5_000])(
     "is within a fiftieth of the time that %i calls take",
     async (calls) => {
-      const { estimatedMs, lastResponseMs } = await sendRows(calls, {
-        priority: 5,
-        earlier: [[80, 0]],
-        beginAt: 70_000,
-        roundTripMs: () => 200,
-      });
-      expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.02);
+      expect(await errorOf(calls, { ...afterOthers, roundTripMs: () => 200 })).toBeLessThan(0.02);
     },
   );
 
@@ -221,13 +221,7 @@ describe("estimateMs", () => {
       for (const seed of [1, 2, 3]) {
         const random = randomFrom(seed);
         const roundTripMs = () => 10 + 590 * random();
-        const { estimatedMs, lastResponseMs } = await sendRows(calls, {
-          priority: 5,
-          earlier: [[80, 0]],
-          beginAt: 70_000,
-          roundTripMs,
-        });
-        expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.02);
+        expect(await errorOf(calls, { ...afterOthers, roundTripMs })).toBeLessThan(0.02);
       }
     },
   );
@@ -312,14 +306,14 @@ describe("estimateMs", () => {
   ] as const)(
     "beside %i calls an hour, and after %j, is within a twentieth of the time that %i rows take in a window under a minute",
     async (othersPerHour, earlier, rows) => {
-      const { estimatedMs, lastResponseMs } = await sendRows(rows, {
+      const error = await errorOf(rows, {
         othersPerHour,
         earlier,
         beginAt: othersPerHour > 0 ? 7_200_100 : 100,
         roundTripMs: () => 20,
         options: { windows: [{ limit: 100, intervalMs: 50_000 }], reserve: 0.5 },
       });
-      expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.05);
+      expect(error).toBeLessThan(0.05);
     },
   );
 
@@ -330,8 +324,7 @@ describe("estimateMs", () => {
     [2_000, 90],
     [2_000, 300],
   ])("of %i rows beside %i calls an hour is within 0.03 of the time they take", async (rows, others) => {
-    const { lastResponseMs, estimatedMs } = await sendRows(rows, { othersPerHour: others });
-    expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.03);
+    expect(await errorOf(rows, { othersPerHour: others })).toBeLessThan(0.03);
   });
 
   it.each<[string, Earlier, minutes: number, rows: number]>([
@@ -386,8 +379,7 @@ describe("estimateMs", () => {
     "%s (%j), at minute %i, is within a twentieth of the time that %i rows take",
     async (_, earlier, minutes, rows) => {
       const beginAt = minutes * 60_000 + 1;
-      const { estimatedMs, lastResponseMs } = await sendRows(rows, { earlier, beginAt });
-      expect(Math.abs(estimatedMs / lastResponseMs - 1)).toBeLessThan(0.05);
+      expect(await errorOf(rows, { earlier, beginAt })).toBeLessThan(0.05);
     },
   );
 

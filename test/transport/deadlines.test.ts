@@ -272,12 +272,13 @@ describe("A response that arrived while the event loop was blocked counts, altho
   });
 });
 
+const respondingAfter = (ms: number) => (): Promise<Response> =>
+  new Promise((resolve) => setTimeout(() => resolve(Response.json(profileResponse)), ms));
+
 // Timers of one moment run in the order in which they were set, and all of them before what has arrived is read.
 it.each(["timeoutMs", "deadlineMs"])("A response that arrives as %s has passed counts", async (option) => {
   vi.useFakeTimers();
-  const arriving = (): Promise<Response> =>
-    new Promise((resolve) => setTimeout(() => resolve(Response.json(profileResponse)), 1_000));
-  const { v1 } = mockedClient({}, { maxRetries: 0, fetch: arriving });
+  const { v1 } = mockedClient({}, { maxRetries: 0, fetch: respondingAfter(1_000) });
 
   const { id } = await within(2_000, v1.customers.upsert(contact, { [option]: 1_000 }));
 
@@ -288,9 +289,7 @@ it.each(["timeoutMs", "deadlineMs"])(
   "%s is kept where its timer fires some milliseconds late, as on a busy machine",
   async (option) => {
     vi.useFakeTimers();
-    const late = (): Promise<Response> =>
-      new Promise((resolve) => setTimeout(() => resolve(Response.json(profileResponse)), 1_050));
-    const { v1 } = mockedClient({}, { maxRetries: 0, fetch: late });
+    const { v1 } = mockedClient({}, { maxRetries: 0, fetch: respondingAfter(1_050) });
     const failure = failureOf(v1.customers.upsert(contact, { [option]: 1_000 }));
     await vi.advanceTimersByTimeAsync(990);
     const punctual = performance.now.bind(performance);

@@ -64,7 +64,6 @@ describe("An error status", () => {
     const error = await failureWith(status, '{"message":"the reason"}', { "x-trace": "t-1" });
 
     expect(error).toBeInstanceOf(Class);
-    expect(error).toBeInstanceOf(ApiError);
     expect(error).toBeInstanceOf(AudienceError);
     expect(error).toMatchObject({ name, code, status, outcome, body: { message: "the reason" } });
     const hint = status === 401 ? " (is `apiKey` right, and of this service?)" : "";

@@ -38,6 +38,11 @@ export async function within<T>(durationMs: number, work: PromiseLike<T>): Promi
   return await work;
 }
 
+/** Waits for its end, however it ends, for 100 seconds of the fake clock. */
+export async function settle(call: PromiseLike<unknown>): Promise<void> {
+  await within(100_000, Promise.allSettled([call]));
+}
+
 export type Published = [event: string, message: Record<string, unknown>];
 
 /** The messages of a channel until the end of the test, each as a copy. */

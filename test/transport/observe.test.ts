@@ -3,10 +3,19 @@ import { AudienceClient, type ClientOptions, type Hooks, RateLimiter, type Reque
 import { createMockService, type MockServiceOptions } from "audience-sdk/mock";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
-import { contact, facts, recorded, useFakeTime, v2Contact, within } from "./fixture.ts";
+import { contact, facts, recorded, settle, useFakeTime, v2Contact } from "./fixture.ts";
 
 useFakeTime();
 const requestChannel = tracingChannel("audience-sdk:request");
+
+const levels = ["debug", "info", "warn", "error"] as const;
+
+/** A logger, and its lines, each behind its level. */
+function noting() {
+  const lines: string[] = [];
+  const note = (level: string) => [level, (line: string) => void lines.push(`${level} ${line}`)];
+  return { lines, logger: Object.fromEntries(levels.map(note)) };
+}
 
 type HookCall = readonly [hook: string, event: RequestEvent];
 
@@ -22,10 +31,6 @@ function hooked(options: MockServiceOptions = {}, clientOptions: ClientOptions =
     onThrottle: hook("throttle"),
   };
   return { mock, hookLog, audience: new AudienceClient({ ...mock.clientOptions, hooks, ...clientOptions }) };
-}
-
-async function settle(call: PromiseLike<unknown>): Promise<void> {
-  await within(100_000, Promise.allSettled([call]));
 }
 
 describe("Hooks", () => {
@@ -162,28 +167,22 @@ describe("A wait for the rate limit", () => {
   it.each([
     [11_000, ["warn"], 1],
     [9_000, [], 0],
-  ])("of %i ms is logged at %j, and onThrottle is called %i times", async (intervalMs, levels, times) => {
-    const lines: string[][] = [];
-    const logger = Object.fromEntries(
-      ["debug", "info", "warn", "error"].map((level) => [
-        level,
-        (line: string) => void lines.push([level, line]),
-      ]),
-    );
+  ])("of %i ms is logged at %j, and onThrottle is called %i times", async (intervalMs, expected, times) => {
+    const { lines, logger } = noting();
     const { hookLog, audience } = waiting(intervalMs, { logger });
     await audience.v1.customers.list();
     hookLog.length = 0;
 
     await settle(audience.v1.customers.upsert(contact));
 
-    expect(lines.map(([level]) => level)).toEqual(levels);
+    expect(lines.map((line) => line.split(" ")[0])).toEqual(expected);
     const throttled = hookLog.filter(([name]) => name === "throttle");
     expect(throttled).toHaveLength(times);
     if (times === 1) {
       expect(throttled[0]?.[1]).toEqual({ ...facts, attempt: 1, waitMs: expect.any(Number) });
       expect(throttled[0]?.[1].waitMs).toBeGreaterThan(10_900);
-      expect(lines[0]?.[1]).toMatch(
-        /^audience-sdk: v1\.customers\.upsert, attempt 1 \(request [0-9a-f-]+\) waits 110\d\d ms for the rate limit$/,
+      expect(lines[0]).toMatch(
+        /^warn audience-sdk: v1\.customers\.upsert, attempt 1 \(request [0-9a-f-]+\) waits 110\d\d ms for the rate limit$/,
       );
     }
   });
@@ -211,13 +210,8 @@ describe("A wait for the rate limit", () => {
 });
 
 describe("The logger", () => {
-  const levels = ["debug", "info", "warn", "error"] as const;
-
   function logged(logLevel: ClientOptions["logLevel"]) {
-    const lines: string[] = [];
-    const logger = Object.fromEntries(
-      levels.map((level) => [level, (line: string) => void lines.push(`${level} ${line}`)]),
-    );
+    const { lines, logger } = noting();
     const rateLimiter = new RateLimiter({ windows: [{ limit: 1, intervalMs: 12_000 }] });
     const hooks = {
       onRequest: () => {

@@ -303,8 +303,6 @@ const kinds: readonly (readonly [kind: string, given: object, wayOut: string])[]
   ["a URLSearchParams", new URLSearchParams("page=2"), ""],
 ];
 
-const row = Promise.resolve;
-
 const entryPoints: readonly (readonly [place: string, (client: AudienceClient, given: object) => unknown])[] =
   [
     ["The client's options", (_, given) => new AudienceClient(given)],
@@ -312,7 +310,7 @@ const entryPoints: readonly (readonly [place: string, (client: AudienceClient, g
     ["The call's options", (client, given) => client.v1.customers.upsert(contact, given)],
     ["The call's options", (client, given) => client.v1.customers.list({}, given)],
     ["The options of toArray", (client, given) => client.v1.customers.list().toArray(given)],
-    ["The options of bulk", (client, given) => client.bulk([contact], row, given)],
+    ["The options of bulk", (client, given) => client.bulk([contact], () => [], given)],
     ["The options of RateLimiter", (_, given) => new RateLimiter(given)],
     ["rateLimiter", (_, given) => new AudienceClient({ rateLimiter: given as ClientOptions["rateLimiter"] })],
     ["The options of flattenProperties", (_, given) => flattenProperties({ a: 1 }, given)],

@@ -240,8 +240,6 @@ describe("Without isRateLimited", () => {
   });
 });
 
-const contactOf = (name: number) => ({ email: `${name}@example.com` });
-
 /** A service that refuses the first call with a pause of two seconds, and a log of the arrivals with their keys. */
 function refusingOnce(until?: Promise<void>) {
   const arrived: { at: number; url: string; key: string | null }[] = [];
@@ -307,7 +305,7 @@ describe("A call that has its permit, and is not sent yet when a 429 comes,", ()
     }
 
     const run = audience
-      .bulk([0, 1, 2, 3, 4], (row) => write.v1.customers.upsert(contactOf(row)), {
+      .bulk([0, 1, 2, 3, 4], (row) => write.v1.customers.upsert({ email: `${row}@example.com` }), {
         checkpoint: new SlowCheckpoint(),
         key: String,
       })

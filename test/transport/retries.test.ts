@@ -91,19 +91,14 @@ async function reference(kind: CallKind): Promise<{ once: unknown; never: unknow
   return { once: comparable(mock.organization("org")), never };
 }
 
-function identifiersSent(mock: MockService): unknown[] {
-  return mock.requests.map(
-    ({ body }) => (body as { uniqueIdentifier?: unknown } | undefined)?.uniqueIdentifier,
-  );
-}
-
 function expectOneIdentifier(kind: CallKind, mock: MockService, { error, result }: Ending): void {
   if (kind.kind !== "event") return expect(error?.uniqueIdentifier).toBeUndefined();
   const identifier = error
     ? error.uniqueIdentifier
     : (result as { uniqueIdentifier: string }).uniqueIdentifier;
   expect(identifier).toEqual(expect.stringMatching(/.{8,}/));
-  expect(new Set([identifier, ...identifiersSent(mock)]).size).toBe(1);
+  const sent = mock.requests.map(({ body }) => (body as { uniqueIdentifier: unknown }).uniqueIdentifier);
+  expect(new Set([identifier, ...sent]).size).toBe(1);
 }
 
 /** The first call of each kind after every failure, and the other calls after one that is not known to be applied. */

@@ -260,10 +260,9 @@ describe("No error shows a key, whatever the error of the runtime holds", () => 
 });
 
 describe("No object of the client shows a key", () => {
+  const organization = { id: "o", apiKeys: [key], apiKeysV2: [keyV2], appId: "app" };
   it("the clients, their parts, their views, and the limiter", async () => {
-    const mock = createMockService({
-      organizations: [{ id: "o", apiKeys: [key], apiKeysV2: [keyV2], appId: "app" }],
-    });
+    const mock = createMockService({ organizations: [organization] });
     const options = { ...mock.clientOptions, apiKey: key, apiKeyV2: keyV2, rateLimiter: new RateLimiter() };
     const audience = new AudienceClient(options);
     const view = audience.withOptions({ maxRetries: 1 });
@@ -287,9 +286,7 @@ describe("No object of the client shows a key", () => {
   });
 
   it("promises, results of withResponse(), pages and paginators", async () => {
-    const mock = createMockService({
-      organizations: [{ id: "o", apiKeys: [key], apiKeysV2: [keyV2], appId: "app" }],
-    });
+    const mock = createMockService({ organizations: [organization] });
     const fetch = async (url: string, init: RequestInit) => {
       const response = await mock.fetch(url, init);
       const headers = {

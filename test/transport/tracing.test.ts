@@ -2,24 +2,24 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, tracingChannel, unsubscribe } from "node:diagnostics_channel";
 import { AudienceClient, RateLimiter, write } from "audience-sdk";
 import { createMockService } from "audience-sdk/mock";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureOf } from "./failure.ts";
-import { contact, facts, mockedClient, type Published, recorded, within } from "./fixture.ts";
+import {
+  contact,
+  facts,
+  mockedClient,
+  type Published,
+  recorded,
+  settle,
+  useFakeTime,
+  within,
+} from "./fixture.ts";
 
 const times = { durationMs: expect.any(Number), queuedMs: expect.any(Number) };
 const callChannel = tracingChannel("audience-sdk:call");
 const requestChannel = tracingChannel("audience-sdk:request");
-const stops: (() => void)[] = [];
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => {
-  vi.useRealTimers();
-  for (const stop of stops.splice(0)) stop();
-});
-
-async function settle(call: PromiseLike<unknown>): Promise<void> {
-  await within(100_000, Promise.allSettled([call]));
-}
+useFakeTime();
 
 describe("The tracing channel audience-sdk:call", () => {
   it("carries one message per call, filled in at its end, with its outcome, attempts and time in the queue", async () => {
@@ -181,7 +181,7 @@ function traced() {
       name: nameOf(message),
       parent: spans.getStore(),
     }));
-    stops.push(() => void channel.start.unbindStore(spans));
+    onTestFinished(() => void channel.start.unbindStore(spans));
   };
   let calls = 0;
   bind(callChannel, () => `call ${++calls}`);
@@ -269,7 +269,15 @@ const lists = Array.from({ length: 6 }, (_, at) => ({ id: `list-${at}`, name: `L
 it("Of 60 concurrent calls with retries and pages, each request has its own attempt, call and caller as parents", async () => {
   vi.useRealTimers();
   const spans = traced();
-  const seen = recordRequests(spans);
+  // What an instrumentation of the runtime's `fetch` finds: the spans around each request, which names its caller.
+  const seen: { caller: string | undefined; lineage: string }[] = [];
+  const onRequest = (message: unknown) => {
+    const { request } = message as { request: { headers: string | string[] } };
+    const caller = /x-caller\W+(\d+)/.exec(String(request.headers))?.[1];
+    seen.push({ caller, lineage: lineageOf(spans.getStore()) });
+  };
+  subscribe("undici:request:create", onRequest);
+  onTestFinished(() => void unsubscribe("undici:request:create", onRequest));
   const mock = createMockService({
     organizations: [{ id: "acme", apiKeys: ["acme-key"], appId: "acme-app", lists }],
     faults: [{ kind: "500-before", probability: 0.2 }],
@@ -297,18 +305,3 @@ it("Of 60 concurrent calls with retries and pages, each request has its own atte
   expect(new Set(seen.map(({ lineage }) => lineage)).size).toBe(seen.length);
   expect(seen).toHaveLength(mock.requests.length);
 });
-
-/** What an instrumentation of the runtime's `fetch` finds: the spans around each request, which names its caller. */
-function recordRequests(spans: AsyncLocalStorage<Span>): { caller: string | undefined; lineage: string }[] {
-  const seen: { caller: string | undefined; lineage: string }[] = [];
-  const onRequest = (message: unknown) => {
-    const { request } = message as { request: { headers: string | string[] } };
-    seen.push({
-      caller: /x-caller\W+(\d+)/.exec(String(request.headers))?.[1],
-      lineage: lineageOf(spans.getStore()),
-    });
-  };
-  subscribe("undici:request:create", onRequest);
-  onTestFinished(() => void unsubscribe("undici:request:create", onRequest));
-  return seen;
-}
