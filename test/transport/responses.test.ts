@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { AudienceClient, type ClientOptions, UnexpectedResponseError } from "audience-sdk";
 import { describe, expect, it } from "vitest";
@@ -187,7 +186,8 @@ describe("A 2xx whose body cannot be decompressed", () => {
   };
 
   it.each(codecs)("(%s) is one that was cut before its first character, too", async (encoding, compress) => {
-    const whole = compress(profileWith(randomUUID().repeat(9)));
+    // A fixed text: of another one 30 bytes may hold its first character.
+    const whole = compress(profileWith("1b4e28ba-2fa1-4d9c-8e2f-9d3c5a7b6e10".repeat(9)));
 
     for (const bytes of [2, 10, 30]) {
       const error = await failureOf(requested(encoding, whole.subarray(0, bytes)));
