@@ -145,7 +145,7 @@ export class Report {
     const remedy =
       this.count === 0
         ? "there is nothing to correct, as these rows were imported"
-        : `correct them, and import ${files} with the same options`;
+        : `correct them, and import ${files} with the same options and another folder for --report`;
     say(output, `Written to ${written.map(printable).join(", ")}: ${remedy}.`);
   }
 }

@@ -244,7 +244,7 @@ describe("--report", () => {
     const again = await run([reported, ...options]);
 
     expect(first.out).toContain(
-      `Written to ${reported}: correct them, and import that file with the same options.`,
+      `Written to ${reported}: correct them, and import that file with the same options and another folder for --report.`,
     );
     expect(forgotten).toMatchObject(withoutOptions);
     expect(again.code).toBe(0);
