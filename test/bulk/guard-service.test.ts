@@ -126,6 +126,18 @@ describe("A row is looked up", () => {
     ]);
   });
 
+  it("and goes where it only refuses the number that it names in place of a refused one", async () => {
+    const world = createFixture();
+    const options = await firstNight(world, [contact("++")]);
+    world.mock.unsubscribe(ada.phone, { channel: "phone" });
+
+    const toWrites = (each: V1Contact) => [contact("+"), each].map((one) => write.v1.customers.upsert(one));
+
+    const { results } = await collectRun(world.audience.bulk([contact("+-", "ada3")], toWrites, options));
+
+    expect(results.map(endOf)).toEqual(["succeeded"]);
+  });
+
   it("not where it sends an event alone, though an earlier night knows its contact", async () => {
     const world = createFixture();
     const options = await firstNight(world);
@@ -201,6 +213,15 @@ describe("An opt-out that names another address without a word is looked up, and
     expect(ends).toEqual(["succeeded"]);
   });
 
+  it("without the suppression of the contact whose addresses it leaves", async () => {
+    const world = createFixture();
+    const options = await firstNight(world, [contact("++s")]);
+
+    await night(world, [contact("-?", "ada4")], { ...options, key: () => ada.email });
+
+    expect(world.mock.requests.at(-1)?.body).not.toHaveProperty("is_suppressed");
+  });
+
   it.each([
     ["the look fails", () => Response.json({}, { status: 500 })],
     ["the contact is gone", () => Response.json({}, { status: 404 })],
@@ -273,16 +294,58 @@ it("`service` is of two contacts that were looked up the one that has refused", 
   ]);
 });
 
-it("What a look shows as refused is so for later rows of the run, whatever their keys", async () => {
+const refusing = { ...row(0), email_opt_in: "UNSUBSCRIBED" as const };
+it.each<[string, V1Contact, string, first: string, later: string]>([
+  ["is so, also after one of no documented word", row(1), "PAUSED", "superseded:service", " email:run"],
+  ["is not so after one of an opt-in", row(1), "SUBSCRIBED", "superseded:service", ""],
+  ["is so after such a look if a row says it", refusing, "SUBSCRIBED", "succeeded", " email:run"],
+])(
+  "What a look shows as refused %s: for later rows, whatever their keys",
+  async (_, item, shown, first, later) => {
+    const world = createFixture();
+    const key = ({ city }: V1Contact) => city!;
+    const options = { key, checkpoint: new MemoryCheckpoint(), concurrency: 1 };
+    const inCities = (...all: V1Contact[]) => all.map((each, index) => ({ ...each, city: `City ${index}` }));
+    await night(world, inCities(row(0), row(0)), options);
+    world.mock.unsubscribe(row(0).email);
+    const shows = showing(world, { email_opt_in: shown });
+    let looks = first === "succeeded" ? 1 : 0;
+    const fetch = async (url: string, init: RequestInit) =>
+      await (init.method === "GET" && looks++ > 0 ? shows : world.mock.fetch)(url, init);
+    const audience = world.audience.withOptions({ fetch });
+
+    // Of the last one no contact is known.
+    const { ends } = await night({ ...world, audience }, inCities(item, ...named("A."), row(0)), options);
+
+    expect(ends).toEqual([first, `succeeded${later}`, `succeeded${later}`]);
+  },
+);
+
+it("A suppression that a look shows is not that of a later row with the same number", async () => {
   const world = createFixture();
-  const options = { ...(await firstNight(world)), concurrency: 1 };
-  world.mock.unsubscribe(row(0).email);
-  const keyOf = ({ email }: V1Contact) => (email === row(1).email ? row(0).email : "a new key");
+  const options = await firstNight(world, [contact("++s"), contact("+", "ada2")]);
+  const keyOf = ({ email }: V1Contact) => (email === addresses["ada4"]!.email ? ada.email : "a new key");
+  const night2 = [contact("++", "ada4"), contact("++x", "ada2")];
 
-  const { ends } = await night(world, [row(1), row(0)], { ...options, key: keyOf });
+  const { ends } = await night(world, night2, { ...options, key: keyOf, concurrency: 1 });
 
-  expect(ends).toEqual(["superseded:service", "succeeded email:run"]);
-  expect(world.mock.resubscriptions).toEqual([]);
+  expect(ends).toEqual(["superseded:service", "succeeded"]);
+});
+
+const of = (signsAndName: string) => contact(...(signsAndName.split(" ") as [string, string?]));
+it.each<[string, first: string, then: string, since: string[], item: string, end: string]>([
+  ["is not that of another contact with the number", "++s", "+ ada2", [], "++x ada2", ""],
+  ["is that of a row that names its number alone", ".+", ".+s bob", [], ".+x bob", " is_suppressed:service"],
+  ["is lifted by a look, also at a number that the row adds", "+.s", "+ bob", ["+.x"], "++x", ""],
+])("A suppression in the snapshot %s", async (_, first, then, since, item, end) => {
+  const world = createFixture();
+  const key = ({ email = ada.phone }: V1Contact) => email;
+  const options = { ...(await firstNight(world, [of(first)])), key, checkConsent: false };
+  await world.audience.v1.customers.upsert(of(then));
+  const snapshot = await snapshotOf(world.audience);
+  await night(world, since.map(of));
+
+  expect((await night(world, [of(item)], { ...options, snapshot })).ends).toEqual([`succeeded${end}`]);
 });
 
 it.each([
@@ -332,8 +395,9 @@ it("Without the v1 family nobody can be looked up: whom the snapshot shows as re
   await world.audience.v1.customers.upsert({ ...row(3), is_suppressed: true });
   const snapshot = await snapshotOf(world.audience, "acme");
   const audience = new AudienceClient({ ...world.mock.clientOptions, baseUrl: undefined });
-  const contacts = ["subscribed", "unsubscribed", "subscribed", "subscribed"].map((word, index) =>
-    write.v2.contacts.upsert(v2Contact(row(index).email, word)),
+  // Of the last one it shows nothing.
+  const contacts = ["subscribed", "unsubscribed", "subscribed", "subscribed", "subscribed"].map(
+    (word, index) => write.v2.contacts.upsert(v2Contact(row(index).email, word)),
   );
   const optOut = write.v2.contacts.upsert(v2Contact(row(0).email, "unsubscribed"));
 
@@ -343,7 +407,7 @@ it("Without the v1 family nobody can be looked up: whom the snapshot shows as re
 
   const sorted = results.toSorted((a, b) => a.index - b.index);
   const by = "superseded:snapshot";
-  expect(sorted.map(endOf)).toEqual([by, "succeeded", "succeeded", by, by]);
+  expect(sorted.map(endOf)).toEqual([by, "succeeded", "succeeded", by, "succeeded", by]);
   expect(String(sorted[0]?.error)).toContain("The snapshot shows that the contact has refused: ");
   expect(world.mock.resubscriptions).toEqual([]);
 });
@@ -463,7 +527,9 @@ describe("What the service shows", () => {
     const options = await firstNight(world, contacts);
     world.mock.unsubscribe("+15550201");
     world.lines.length = 0;
-    const audience = world.audience.withOptions({ fetch: showing(world, { email_opt_in: shown }) });
+    const audience = world.audience.withOptions({
+      fetch: showing(world, { email_opt_in: shown, is_suppressed: null }),
+    });
 
     const { ends } = await night(
       { ...world, audience },
@@ -471,7 +537,7 @@ describe("What the service shows", () => {
       options,
     );
 
-    // It hides no refusal of another channel.
+    // It hides no refusal of another channel. Of a channel that no row names nothing is said.
     expect(ends.toSorted()).toEqual(["succeeded", "succeeded phone:service"]);
     expect(world.lines).toEqual([expect.stringMatching(/shows no consent of email that is documented/)]);
   });
@@ -480,11 +546,15 @@ describe("What the service shows", () => {
 const create = (body: V1Contact) =>
   write.v1.request({ method: "POST", path: "/api/v1/customer/create", body: { ...body } });
 it.each<[string, (body: V1Contact) => Write, string]>([
-  ["is sent with it", (each) => write.v1.customers.upsert(each), "succeeded email:service"],
+  [
+    "is sent with it",
+    (each) => write.v1.customers.upsert({ ...each, is_suppressed: false }),
+    "succeeded email:service is_suppressed:service",
+  ],
   ["that cannot say it is superseded", create, "superseded:snapshot"],
 ])("Of a refusal that the snapshot alone shows a row %s", async (_, toWrite, end) => {
   const world = createFixture();
-  await firstNight(world);
+  await firstNight(world, [{ ...row(0), is_suppressed: true }]);
   world.mock.unsubscribe(row(0).email);
   const snapshot = await snapshotOf(world.audience);
   const nothing = { email_opt_in: null, phone_opt_in: null, is_suppressed: null };

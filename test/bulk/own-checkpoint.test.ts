@@ -313,9 +313,13 @@ describe("A checkpoint that hangs", () => {
     async function* source() {
       // Later the run has its checkpoint open.
       yield row(3);
-      const first = optOut(0);
+      await vi.advanceTimersByTimeAsync(1_000);
+      let isHeldUp = true;
+      const first = optOut(0).then(() => (isHeldUp = false));
       await passUntil(() => hung === 1);
-      await vi.advanceTimersByTimeAsync(2_000);
+      await vi.advanceTimersByTimeAsync(1_800);
+      expect(isHeldUp).toBe(true);
+      await vi.advanceTimersByTimeAsync(200);
       await first;
       yield* rows(2);
       await never();

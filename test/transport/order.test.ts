@@ -363,11 +363,7 @@ describe("The order of writes does not delay", () => {
 
   it.each<[string, Write, Write]>([
     ["another domain, after a part like that of a URL", mail("a/b@c.example"), mail("a/b@d.example")],
-    [
-      "another person of a domain in Unicode",
-      mail("ada@m\u00fcller.example"),
-      mail("bob@m\u00fcller.example"),
-    ],
+    ["another person of a Unicode domain", mail("ada@m\u00fcller.example"), mail("bob@m\u00fcller.example")],
     ["a letter that capitals lose", mail("stra\u00dfe@a.example"), mail("strasse@a.example")],
     ["another phone", event({ phone: "+15550100" }), event({ phone: "+15550101" })],
     ["another phone, without a digit", event({ phone: "call me" }), event({ phone: "call him" })],

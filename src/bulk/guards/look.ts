@@ -36,7 +36,6 @@ export class LookError extends ConnectionError {}
  */
 function shownOfRow(row: GuardedRow, snapshot: ConsentSnapshot | undefined) {
   const rowKeys = keysOfRow(row);
-  if (rowKeys.length === 0) return { shown: [], ids: [] };
   const emails = ofKind("email", rowKeys);
   const byEmail = snapshot?.shownOf(emails) ?? [];
   // Of a row with an e-mail whose id an earlier night has recorded, the phone may be another person's.
@@ -205,7 +204,7 @@ function leavesRefusedAddress(row: GuardedRow, contact: ShownContact): boolean {
 function namesAnother({ consents }: GuardedRow, channel: string, shown: readonly string[]): boolean {
   const ofChannel = consents.filter(({ contacts }) => ofKind(channel, contacts).length > 0);
   const named = ofChannel.flatMap(({ contacts }) => ofKind(channel, contacts));
-  if (named.length === 0 || shown.length === 0 || named.some((key) => shown.includes(key))) return false;
+  if (shown.length === 0 || named.some((key) => shown.includes(key))) return false;
   return ofChannel.some(({ consent }) => !isRefusal(channel, consent.get(channel) ?? ""));
 }
 
