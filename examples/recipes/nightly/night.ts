@@ -21,7 +21,7 @@ export async function night(audience: AudienceClient, people: Table, folder: str
   // Then the table goes to the service, and once more what the website has changed meanwhile.
   for (let pass = 1; pass <= 2; pass += 1) {
     const readAt = new Date();
-    // A snapshot of over a day is refused: the next night sends the rest.
+    // At a day the snapshot is refused: an hour before, the next night takes the rest.
     if (pass === 2 && readAt.getTime() - today.readAt.getTime() > 23 * 3_600_000) break;
     const run = audience.bulk(
       (await people.all()).filter(isKnown),
